@@ -20,11 +20,11 @@ ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / "build" / "plots-venv"
 SCENES = "cube,quadruped,humanoid"
 KNOBS = {  # options of approx64, each changed separately to its f32 value
-    "free_motion_solve_precision": "fp32",
+    "free_motion_precision": "fp32",
     "contact_solve_precision": "fp32",
-    "contact_linear_solve_precision": "fp32",
-    "sap_contact_weight_precision": "fp32",
-    "use_f64_boundary_pose": "false",
+    "linear_solve_precision": "fp32",
+    "contact_weight_precision": "fp32",
+    "contact_geometry_f64": "false",
 }
 
 
@@ -142,7 +142,7 @@ def draw_precision(plt, folder):
     compared = json.loads((folder / "compare.json").read_text())["one_step"]
     effect = {(r["option"], r["value"]): r["v_difference"]["p99"] for r in compared}
     base = rows_of(folder / "speed_approx64.csv")[0]
-    cases = [("approx32", "contact_preset_variant", "approx32")] + [(k, k, v) for k, v in KNOBS.items()]
+    cases = [("approx32", "preset", "approx32")] + [(k, k, v) for k, v in KNOBS.items()]
     figure, (speed, error) = plt.subplots(1, 2, figsize=(10, 3.6), sharey=True)
     names = ["approx32 (preset)"] + [f"{k}\n= {v}" for k, v in KNOBS.items()]
     ratios = [

@@ -34,7 +34,7 @@ typedef struct SapBatch SapBatch;
 
 /* Creates num_worlds >= 1 worlds at the model's initial state. The batch keeps the model alive, so the caller may
  * destroy it at any time. options are copied; NULL = sap_options_preset(NULL). State and control are f64 if
- * free_motion_solve_precision is fp64, else f32. Contacts are f64 if use_f64_boundary_pose is set, else f32. A batch
+ * free_motion_precision is fp64, else f32. Contacts are f64 if contact_geometry_f64 is set, else f32. A batch
  * that does not fit in the memory that is available is refused before it is allocated (SAP_ERROR_MEMORY). The caller
  * owns *out. */
 SAP_API SapStatus sap_batch_create(const SapModel *model, int num_worlds, const SapOptions *options, SapBatch **out);
@@ -45,8 +45,8 @@ SAP_API SapStatus sap_batch_create_as(const SapModel *model, int num_worlds, con
 SAP_API void sap_batch_destroy(SapBatch *batch);
 
 /* Takes num_steps >= 0 steps of h seconds (finite, > 0). Each step finds its contacts first. A world that fails does
- * not make the call fail: see SAP_BATCH_STATUS. The status bits of a world accumulate over the steps of the call, but
- * OPTIMAL and COST_SETTLED belong to the last step, as its counters do. A failed world keeps its state for the rest of
+ * not make the call fail: see SAP_BATCH_STATUS. The status bits of a world accumulate over the steps of the call
+ * (SAP_WORLD_LASTING), but OPTIMAL and COST_SETTLED belong to the last step, as its counters do. A failed world keeps its state for the rest of
  * the call. Its counters, and all numbers that the last step would report of its contacts, constraints, tendons, dofs
  * and rows, are 0; SAP_BATCH_CONTACT_COUNT has the contacts that were found. */
 SAP_API SapStatus sap_batch_step(SapBatch *batch, double h, int num_steps);
@@ -98,7 +98,7 @@ SAP_API SapStatus sap_batch_assemble(SapBatch *batch, const uint8_t *mask, doubl
  * captured. */
 SAP_API SapStatus sap_batch_attach(SapBatch *batch, int constraint, const uint8_t *mask);
 
-/* Computes the number of contact slots that a batch with max_rigid_contact = 0 gives each world, and writes it to
+/* Computes the number of contact slots that a batch with max_contacts = 0 gives each world, and writes it to
  * *slots. options NULL = the defaults. 16 worlds on the CPU start in the initial state, at keyframes and in random
  * poses and fall for a second; the result is twice the largest number of contacts of one of them, a multiple of 4. A
  * model of more than 128 dofs or 4096 shapes is not probed and gets 128. At most as many as the pairs of shapes can
@@ -338,9 +338,9 @@ SAP_API SapStatus sap_batch_synchronize(SapBatch *batch);
 /* ---- how a batch runs ---- */
 
 typedef struct SapBatchInfo {
-    SapDevice device; /* where the batch lives and runs */
-    int num_worlds;   /* n */
-    int capacity; /* contact slots per world: max_rigid_contact, or what a probe finds if that is 0; fewer if the model
+    SapDevice device;   /* where the batch lives and runs */
+    int num_worlds;     /* n */
+    int capacity;       /* contact slots per world: max_contacts, or what a probe finds if that is 0; fewer if the model
                          cannot have as many */
     const char *factor; /* how Newton's systems are solved, and why (option factor_plan); on a GPU with a library also
                          where the contacts are added; owned by the batch */

@@ -1,7 +1,8 @@
-/* Options of a solver: the options of SAP Warp's SolverSAP under the same names, and how to run.
+/* Options of a solver: of the contact law and its method, and how to run.
  *
  * sap_options_preset fills a SapOptions. The caller then writes explicit values into the fields, or sets them by name
- * with sap_options_set. Names and values are stripped and lower-cased, and "-" reads as "_". */
+ * with sap_options_set. Names and values are stripped and lower-cased, and "-" reads as "_". SAP Warp's names of options
+ * are accepted too (docs/options.md). */
 #ifndef SAPWOOD_OPTIONS_H
 #define SAPWOOD_OPTIONS_H
 
@@ -48,9 +49,10 @@ typedef enum SapRestitutionRule {
 /* Line search of Newton's method (docs/solve.md). */
 typedef enum SapLineSearch {
     SAP_MONOTONE_DECAY = 0, /* "monotone_decay": halves the step until the cost does not rise */
-    SAP_ARMIJO_DECAY = 1, /* "armijo_decay": shortens it by rho, past Armijo's condition, until the cost rises again */
-    SAP_EXACT_ROOT = 2,   /* "exact_root": finds the minimum of the cost along the line */
-    SAP_WOLFE = 3         /* "wolfe": the full step, or the first near the minimum: the fewest iterations */
+    SAP_ARMIJO_DECAY =
+        1, /* "armijo_decay": shortens it by armijo_rho, past Armijo's condition, until the cost rises again */
+    SAP_EXACT_ROOT = 2, /* "exact_root": finds the minimum of the cost along the line */
+    SAP_WOLFE = 3       /* "wolfe": the full step, or the first near the minimum: the fewest iterations */
 } SapLineSearch;
 /* How Newton's matrix is stored and factored. */
 typedef enum SapFactorPlan {
@@ -130,13 +132,13 @@ enum { SAP_DEFAULT_CONTACTS = 128 };
 /* Numbers are finite; NaN is allowed where it is the default. */
 typedef struct SapOptions {
     /* ---- filled by the preset; docs/options.md lists the values ---- */
-    SapPrecision free_motion_solve_precision;    /* kinematics, mass matrix, v*, integration */
+    SapPrecision free_motion_precision;          /* kinematics, mass matrix, v*, integration */
     SapPrecision contact_solve_precision;        /* cost, gradient, line search of the contact solve */
-    SapPrecision contact_linear_solve_precision; /* Newton's linear system */
-    SapPrecision sap_contact_weight_precision;   /* contact weight w */
-    bool use_f64_boundary_pose;                  /* contact geometry and Jacobian in f64, else in f32 */
-    SapContactWeight contact_weight_mode;        /* how the contact weight w is computed */
-    SapContactPoint contact_point_mode;          /* where the contact force acts */
+    SapPrecision linear_solve_precision;         /* Newton's linear system */
+    SapPrecision contact_weight_precision;       /* contact weight w */
+    bool contact_geometry_f64;                   /* contact geometry and Jacobian in f64, else in f32 */
+    SapContactWeight contact_weight;             /* how the contact weight w is computed */
+    SapContactPoint contact_point;               /* where the contact force acts */
     SapPositionIntegration position_integration; /* which velocity moves the coordinates */
     SapConstraintWeight constraint_weight;       /* how the rows of a weld are weighted */
     SapLimitWindow tendon_limit_window;          /* when limits of tendons act */
@@ -148,17 +150,17 @@ typedef struct SapOptions {
     double max_joint_speed; /* m/s or rad/s, of each number of joint_qd; default NaN = no limit; > 0 */
 
     /* ---- contact solve ---- */
-    int max_rigid_contact;     /* contact slots per world, 0 .. 65535; default 0: a batch has as many as a probe finds
+    int max_contacts;          /* contact slots per world, 0 .. 65535; default 0: a batch has as many as a probe finds
                                   (sap_batch_probe_contacts), a solver without a batch SAP_DEFAULT_CONTACTS */
     int given_contacts;        /* contact slots that a world of a batch has at least, for contacts of the caller
                            (sap_batch_step_contacts), 0 .. 65535; default 0 = as many as its own can fill */
     int max_contacts_per_pair; /* most contact points of two shapes; default 4, 1 .. 8 */
-    /* fallback_mu, fallback_stiffness and contact_tau_d apply to a contact side without a shape. */
+    /* fallback_mu, fallback_stiffness and fallback_tau apply to a contact side without a shape. */
     double fallback_mu;              /* default NaN = the smallest positive mu of the shapes, else 0.1; >= 0 */
     double fallback_stiffness;       /* N/m; default 1e10, > 0 */
-    double contact_beta;             /* near-rigid factor; default 1, >= 0 */
-    double contact_sigma;            /* regularisation of friction in contacts and joints; default 1e-3, > 0 */
-    double contact_tau_d;            /* s; default NaN = the dissipation time of the first shape; >= 0 */
+    double near_rigid;               /* near-rigid factor; default 1, >= 0 */
+    double friction_regularization;  /* regularisation of friction in contacts and joints; default 1e-3, > 0 */
+    double fallback_tau;             /* s; default NaN = the dissipation time of the first shape; >= 0 */
     double diag_shift;               /* kg or kg m^2, added to the diagonal of Newton's matrix; default 0, >= 0 */
     double constraint_speed;         /* m/s or rad/s, fastest correction of a constraint's error; NaN = no bound; > 0 */
     SapContactSolver contact_solver; /* contact law and method; default sap */
@@ -172,20 +174,20 @@ typedef struct SapOptions {
     double push_factor;           /* part of an overlap that a rigid contact removes per step; default 0.2, 0 .. 1 */
     double max_push;              /* m/s or rad/s, largest velocity of that removal; default 1, >= 0 */
     bool warm_start;              /* start from the forces of the last step (docs/dual.md); default false */
-    /* Newton iterations; default 100, 0 .. 1000000. Solvers in impulses: SapDualOptions.max_iterations, where 100 reads
-     * as the method's own limit. */
+    /* Newton iterations; default 0 = 100, or the own limit of a method in impulses; -1 = none: the initial guess is
+     * returned; -1 .. 1000000 */
     int max_iterations;
     double optimality_abs_tol; /* absolute tolerance of the optimality test; default 1e-14, >= 0 */
     double optimality_rel_tol; /* relative tolerance of the optimality test; default 1e-6, >= 0 */
     double cost_abs_tol;       /* J, of the cost test; default NaN = 0 (wolfe, monotone_decay) or 1e-30; >= 0 */
     double cost_rel_tol;       /* of the cost test; default NaN = 1e-6 (wolfe), 5e-3 (monotone_decay) or 1e-15; >= 0 */
-    SapLineSearch line_search_variant; /* set by the preset: exact_root in drake, else wolfe */
-    int line_search_max_iterations;    /* per line search; default 40 (exact_root: 40 reads as 100), 1 .. 1000000 */
-    double armijo_c;                   /* sufficient decrease of armijo_decay; default 1e-4, (0, 1) */
-    double rho;                        /* step reduction of armijo_decay; default 0.8, (0, 1) */
+    SapLineSearch line_search; /* set by the preset: exact_root in drake, else wolfe */
+    int line_search_max_iterations; /* per line search; default 0 = 40, or 100 of exact_root; 0 .. 1000000 */
+    double armijo_c;                /* sufficient decrease of armijo_decay; default 1e-4, (0, 1) */
+    double armijo_rho;              /* step reduction of armijo_decay; default 0.8, (0, 1) */
     /* Relative cost differences below this value count as rounding in armijo_decay. */
-    double line_search_relative_slop; /* default NaN = 1000 eps of f64; >= 0 */
-    SapCompat compat;                 /* default none; sap_warp is for number-by-number comparison with SAP Warp */
+    double armijo_slop; /* default NaN = 1000 eps of f64; >= 0 */
+    SapCompat compat;   /* default none; sap_warp is for number-by-number comparison with SAP Warp */
 
     /* ---- sleeping worlds and trees, for batches on the CPU (docs/sleep.md) ---- */
     int sleep_steps;    /* steps at rest after which a world or an island sleeps; default 0 = never; 0 .. 1000000 */
@@ -210,8 +212,8 @@ typedef struct SapOptions {
  * "mujoco64"; NULL means "fast32". The last two also set contact_solver = mujoco. */
 SAP_API SapStatus sap_options_preset(const char *preset, SapOptions *options);
 
-/* Sets one option by name from text, e.g. ("free_motion_solve_precision", "fp64"), ("threads", "2"). An unknown name or
- * a value out of range is an error with a message that lists what is allowed. The name "contact_preset_variant"
+/* Sets one option by name from text, e.g. ("free_motion_precision", "fp64"), ("threads", "2"). An unknown name or
+ * a value out of range is an error with a message that lists what is allowed. The name "preset"
  * overwrites the twelve fields of a preset, so set it first. The value "none" sets NaN where that is the default, and
  * does not change the twelve fields of a preset. SAP Warp's keywords without a field here have no effect: block_size
  * accepts its range, the others only the value that requests nothing. No argument may be NULL. */
@@ -221,7 +223,7 @@ SAP_API SapStatus sap_options_set(SapOptions *options, const char *name, const c
 SAP_API SapStatus sap_options_check(const SapOptions *options);
 
 /* Writes the value of an option to `text`, which the caller owns and has `size` bytes (64 always suffice),
- * zero-terminated; NaN is "none". An unknown name and a text that does not fit are errors. "contact_preset_variant"
+ * zero-terminated; NaN is "none". An unknown name and a text that does not fit are errors. "preset"
  * gives the preset whose values are set, or "custom"; the line search may be another one. No pointer may be NULL. */
 SAP_API SapStatus sap_options_get(const SapOptions *options, const char *name, char *text, int size);
 

@@ -67,7 +67,7 @@ SAP_API void sap_rays_default(SapRays *rays);
 /* Casts rays in all worlds. A ray that starts inside a shape meets the surface where it leaves it; a plane is met from
  * the front only, and a height field from above and from below. Of two shapes at the same distance the one with the
  * smaller index is reported. A world whose state is not finite has invalid rays, or shapes that are not seen; other
- * worlds are unaffected. The computation has the precision of collision (use_f64_boundary_pose).
+ * worlds are unaffected. The computation has the precision of collision (contact_geometry_f64).
  *
  * The first call allocates room for the poses of shapes; later ones allocate nothing. On a GPU with arrays in device
  * memory the call queues its work and returns, and later calls can be captured into a CUDA graph. With arrays in host

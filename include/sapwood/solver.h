@@ -45,8 +45,12 @@ enum {
     SAP_WORLD_FAST_SPIN = 1 << 14,
 
     /* Solvers in impulses (docs/dual.md). Neither is a failure. */
-    SAP_WORLD_UNBOUNDED = 1 << 15,            /* the targets contradict each other: solved with compliance instead */
-    SAP_WORLD_COULOMB_NOT_CONVERGED = 1 << 16 /* friction_law = coulomb: it has the solution of the convex law */
+    SAP_WORLD_UNBOUNDED = 1 << 15,             /* the targets contradict each other: solved with compliance instead */
+    SAP_WORLD_COULOMB_NOT_CONVERGED = 1 << 16, /* friction_law = coulomb: it has the solution of the convex law */
+
+    /* The bits that accumulate over the steps of a call; the others are those of its last step. */
+    SAP_WORLD_LASTING = SAP_WORLD_FAILED | SAP_WORLD_NOT_CONVERGED | SAP_WORLD_CONTACTS_TRUNCATED |
+                        SAP_WORLD_FAST_SPIN | SAP_WORLD_UNBOUNDED | SAP_WORLD_COULOMB_NOT_CONVERGED
 };
 
 /* Creates a solver for num_worlds >= 1 worlds. The solver keeps the model alive and copies the options; options NULL =
@@ -58,13 +62,13 @@ SAP_API void sap_solver_destroy(SapSolver *solver);
 
 /* Takes one step of h seconds (finite, > 0) in all worlds: in -> out. All structs have the solver's num_worlds; their
  * dtypes may differ. `out` may be `in`; otherwise their arrays must not overlap. control NULL = the model's initial
- * control. contacts NULL = no contacts; their capacity is at most the option max_rigid_contact. A world that fails does
+ * control. contacts NULL = no contacts; their capacity is at most the option max_contacts. A world that fails does
  * not make the call fail: see sap_solver_world_status. */
 SAP_API SapStatus sap_step(SapSolver *solver, const SapState *in, const SapControl *control,
                            const SapContacts *contacts, double h, SapState *out);
 
 /* Finds the contacts of every world at `state` and writes them to *contacts, with shape0, shape1 and dropped
- * not NULL and a capacity of at most max_rigid_contact. A contact belongs to a pair of shapes whose distance
+ * not NULL and a capacity of at most max_contacts. A contact belongs to a pair of shapes whose distance
  * is at most the sum of their margins and gaps; its points lie on the surfaces, and its margins are
  * the shapes'. Contacts are in the order of pairs. A world with more contacts than slots keeps the deepest (of
  * equal gaps the earlier) and counts the others in dropped. A world whose state is not finite gets no contacts
@@ -92,7 +96,7 @@ typedef struct SapWorldReport {
 SAP_API SapStatus sap_solver_report(const SapSolver *solver, SapWorldReport *out);
 
 /* Impulses, velocities and geometry of contacts and joints, at the velocity that the step returned. The arrays are the
- * caller's, host, f64 unless noted; any may be NULL. capacity = max_rigid_contact: one element per record, as in
+ * caller's, host, f64 unless noted; any may be NULL. capacity = max_contacts: one element per record, as in
  * SapContacts. Arrays per dof are in internal order. Records past a world's count are 0, as are impulse, velocity and
  * force of a contact that does not act. Contacts and bodies are at their position at the beginning of the step. The
  * values of a failed world are meaningless. */

@@ -141,7 +141,7 @@ static void print_row(Bench *b, const Row *r) {
 static bool bench_options(const CollisionArgs *args, bool f64, SapOptions *o) {
     if (!cli_check(sap_options_preset(f64 ? "approx64" : "approx32", o)) || !cli_settings_apply(&args->settings, o))
         return false;
-    o->use_f64_boundary_pose = f64;
+    o->contact_geometry_f64 = f64;
     o->threads = 1;
     return true;
 }

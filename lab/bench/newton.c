@@ -102,13 +102,13 @@ static bool make_options(const NewtonArgs *a, const NewtonRow *row, int k, SapOp
     o->threads = 1;
     if (!cli_settings_apply(&a->settings, o))
         return false;
-    o->free_motion_solve_precision = o->contact_solve_precision = o->contact_linear_solve_precision =
-        o->sap_contact_weight_precision = row->precision;
+    o->free_motion_precision = o->contact_solve_precision = o->linear_solve_precision = o->contact_weight_precision =
+        row->precision;
     if (k >= AGAIN_WITHOUT)
         o->contact_solve_precision = SAP_FP64;
-    o->use_f64_boundary_pose = row->precision == SAP_FP64;
-    o->max_rigid_contact = row->nc;
-    o->max_iterations = k == WITH || k == AGAIN_WITH ? ITERATIONS : 0;
+    o->contact_geometry_f64 = row->precision == SAP_FP64;
+    o->max_contacts = row->nc;
+    o->max_iterations = k == WITH || k == AGAIN_WITH ? ITERATIONS : -1;
     o->optimality_abs_tol = o->optimality_rel_tol = o->cost_abs_tol = o->cost_rel_tol = 0;
     o->factor_plan = row->dense ? SAP_FACTOR_DENSE : SAP_FACTOR_SPARSE;
     return true;

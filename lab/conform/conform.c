@@ -132,7 +132,7 @@ static bool run_output(const ConformArgs *a, const char *path, const ConformFile
                        const json_t *output, ConformCase *c, Tally *t) {
     SapOptions o;
     if (!cli_check(sap_options_preset(text(output, "preset"), &o)) ||
-        !cli_check(sap_options_set(&o, "line_search_variant", text(output, "line_search"))) ||
+        !cli_check(sap_options_set(&o, "line_search", text(output, "line_search"))) ||
         !cli_settings_apply(&a->settings, &o))
         return false;
     if (a->compat)

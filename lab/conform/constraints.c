@@ -65,11 +65,11 @@ static bool open_scene(const char *path, const json_t *file, Fixture *b) {
 }
 
 static void take_precisions(const SapOptions *from, SapOptions *o) {
-    o->free_motion_solve_precision = from->free_motion_solve_precision;
+    o->free_motion_precision = from->free_motion_precision;
     o->contact_solve_precision = from->contact_solve_precision;
-    o->contact_linear_solve_precision = from->contact_linear_solve_precision;
-    o->sap_contact_weight_precision = from->sap_contact_weight_precision;
-    o->use_f64_boundary_pose = from->use_f64_boundary_pose;
+    o->linear_solve_precision = from->linear_solve_precision;
+    o->contact_weight_precision = from->contact_weight_precision;
+    o->contact_geometry_f64 = from->contact_geometry_f64;
 }
 
 /* A batch of one world that solves to rounding; in f32 to the tolerances of the scene. */

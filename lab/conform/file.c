@@ -381,8 +381,8 @@ static bool step_case(SapSolver *solver, const ConformFile *file, ConformCase *c
 
 bool conform_case_run(const ConformFile *file, const SapOptions *options, ConformCase *c) {
     SapOptions o = *options;
-    o.max_rigid_contact = file->capacity;
-    o.contact_tau_d = file->contact_tau_d;
+    o.max_contacts = file->capacity;
+    o.fallback_tau = file->contact_tau_d;
     o.threads = 1;
     SapSolver *solver = NULL;
     bool ok = cli_check(sap_solver_create(file->model, 1, &o, &solver)) && step_case(solver, file, c);

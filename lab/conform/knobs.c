@@ -15,11 +15,11 @@ typedef struct Knob {
 } Knob;
 
 static const Knob knobs[] = {{NULL, NULL},
-                             {"free_motion_solve_precision", "fp32"},
-                             {"use_f64_boundary_pose", "false"},
-                             {"sap_contact_weight_precision", "fp32"},
+                             {"free_motion_precision", "fp32"},
+                             {"contact_geometry_f64", "false"},
+                             {"contact_weight_precision", "fp32"},
                              {"contact_solve_precision", "fp32"},
-                             {"contact_linear_solve_precision", "fp32"}};
+                             {"linear_solve_precision", "fp32"}};
 enum { NUM_KNOBS = sizeof knobs / sizeof *knobs };
 
 /* The columns: a selection of the quantities of conform_compare. */
@@ -76,8 +76,7 @@ static bool run_output(const ConformKnobs *a, const ConformFile *file, const jso
         SapOptions o;
         ConformResult r;
         if (!cli_check(sap_options_preset(json_string_value(json_object_get(output, "preset")), &o)) ||
-            !cli_check(sap_options_set(&o, "line_search_variant",
-                                       json_string_value(json_object_get(output, "line_search")))) ||
+            !cli_check(sap_options_set(&o, "line_search", json_string_value(json_object_get(output, "line_search")))) ||
             !cli_settings_apply(a->settings, &o))
             return false;
         if (a->compat)

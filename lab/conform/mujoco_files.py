@@ -37,7 +37,7 @@ INTEGRATORS = {"Euler": 0, "implicitfast": 3, "discrete": 4, "RK4": 1}  # mjtInt
 COLUMNS = ["w", "M", "J", "R", "aref", "qacc", "force", "path", *INTEGRATORS]
 SIMPLE = [int(getattr(mujoco.mjtGeom, f"mjGEOM_{kind}")) for kind in ("PLANE", "SPHERE", "CAPSULE")]
 FLUID = ("option 'density'", "option 'viscosity'")  # forces that no import has
-OPTIONS = {"threads": 1, "max_rigid_contact": 128}
+OPTIONS = {"threads": 1, "max_contacts": 128}
 
 
 class BadFile(Exception):

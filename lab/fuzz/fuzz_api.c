@@ -64,7 +64,7 @@ static void create(Machine *m, Input *in) {
     o.isa = SAP_ISA_GENERIC;
     o.threads = 1 + byte(in) % 2;
     o.lanes = (int)(const uint8_t[]){0, 1, 4, 8, 3, 16}[byte(in) % 6];
-    o.max_rigid_contact = integer(in, 1, 16);
+    o.max_contacts = integer(in, 1, 16);
     SapDtype dtype = (SapDtype)integer(in, 0, 1);
     fuzz_checked(sap_batch_create_as(byte(in) == 255 ? NULL : m->scene->model, WORLDS, &o, dtype, &m->batch));
 }

@@ -28,7 +28,7 @@ static void step(const SapDump *dump) {
     o.isa = SAP_ISA_GENERIC;
     o.device = SAP_DEVICE_CPU;
     o.threads = 1;
-    o.max_rigid_contact = o.max_rigid_contact < 32 ? o.max_rigid_contact : 32;
+    o.max_contacts = o.max_contacts < 32 ? o.max_contacts : 32;
     o.max_iterations = o.max_iterations < 20 ? o.max_iterations : 20;
     o.line_search_max_iterations = o.line_search_max_iterations < 20 ? o.line_search_max_iterations : 20;
     if (fuzz_checked(sap_dump_batch(dump, dump->num_calls - 1, 2, &o, &batch)) != SAP_OK)

@@ -6,7 +6,7 @@
 Runs each scene under the PTX executor (--driver has its libcuda.so.1), which counts what a world-step executes, and
 takes registers, spills and stack from what ptxas said of each cubin (--figures). LOAD is `settled`, the scene from rest
 with constant targets, or `moving`, the targets of `sapwood bench`. MAPPING is `team` or `thread`, per world. CAPACITY
-is a `max_rigid_contact` instead of the scene's; 0, its default, stands for what a probe finds. It prints tables
+is a `max_contacts` instead of the scene's; 0, its default, stands for what a probe finds. It prints tables
 in Markdown, or with --json a row per kernel and number of worlds; --predictions rewrites those that `sapwood selftest`
 prints (lab/selftest/predicted.h); --budgets compares the counts with a file and fails if one grew.
 
@@ -212,7 +212,7 @@ def call(command, **environment):
 
 def count_scene(options, scene, preset, load, mapping, capacity):
     """{kernel: Counts} of the step's kernels, and what is known of the scene."""
-    chosen = options.set + ([f"max_rigid_contact={capacity}"] if capacity else [])
+    chosen = options.set + ([f"max_contacts={capacity}"] if capacity else [])
     settings = [argument for setting in chosen for argument in ("--set", setting)]
     worlds = COUNTED_WORLDS[mapping]
     if mapping == "thread":

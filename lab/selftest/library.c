@@ -42,8 +42,7 @@ static bool run(const CliSettings *settings, const CliScene *scene, CliLibraryTe
     SapOptions library = scene->scene->options, sparse;
     char other[sizeof out->text];
     size_t bytes = 0;
-    if (sap_options_set(&library, "contact_preset_variant", "drake") != SAP_OK ||
-        !cli_settings_apply(settings, &library))
+    if (sap_options_set(&library, "preset", "drake") != SAP_OK || !cli_settings_apply(settings, &library))
         return false;
     sparse = library;
     library.factor_plan = SAP_FACTOR_LIBRARY;

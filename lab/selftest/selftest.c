@@ -142,7 +142,7 @@ static bool run_side(const SelftestArgs *a, const CliScene *scene, const SapOpti
 
 static bool run_preset(const SelftestArgs *a, const CliScene *scene, Row *row) {
     SapOptions o = scene->scene->options, plain;
-    if (!cli_check(sap_options_set(&o, "contact_preset_variant", row->preset)) || !cli_settings_apply(&a->settings, &o))
+    if (!cli_check(sap_options_set(&o, "preset", row->preset)) || !cli_settings_apply(&a->settings, &o))
         return false;
     plain = o;
     plain.device = SAP_DEVICE_CPU;
@@ -235,7 +235,7 @@ static void add_row(Report *r, const Row *row) {
 static bool law_has(const CliScene *scene, const char *name, const char *preset) {
     SapOptions o = scene->scene->options;
     SapSolver *solver = NULL;
-    if (!cli_check(sap_options_set(&o, "contact_preset_variant", preset)))
+    if (!cli_check(sap_options_set(&o, "preset", preset)))
         return false;
     o.threads = 1;
     SapStatus status =

@@ -49,7 +49,7 @@ static bool measure(const CliSettings *settings, const Prediction *p, int worlds
     snprintf(row->scene, sizeof row->scene, "%s", p->scene);
     if (ok) {
         row->options = scene.scene->options;
-        ok = cli_check(sap_options_set(&row->options, "contact_preset_variant", p->preset)) &&
+        ok = cli_check(sap_options_set(&row->options, "preset", p->preset)) &&
              cli_settings_apply(settings, &row->options) && bench_case(&plan, &scene, is_new, NULL, row);
     }
     cli_scene_close(&scene);

@@ -104,7 +104,7 @@ def _options_of(model: Model, preset: str | None, options: Any, solver: str | No
     else:
         out = model.options.copy() if model.options is not None else Options()
         if preset is not None:
-            out["contact_preset_variant"] = preset
+            out["preset"] = preset
         out.update(options or {})
     if solver is not None:
         out["contact_solver"] = solver
@@ -154,7 +154,7 @@ class Batch(MjNames, BatchArrays):
 
     Options come from the model's scene file, if it has one, then `preset` (fast32 without a scene), then
     `options`: a mapping of changes, or an Options, which replaces all of this. If none of them chooses the number of
-    contact slots of a world (max_rigid_contact is 0), a probe does (sapwood/batch.h). `solver` is the option
+    contact slots of a world (max_contacts is 0), a probe does (sapwood/batch.h). `solver` is the option
     contact_solver: "sap", "mujoco", ... With "mujoco" the `model` of the batch is an MJCF model as
     law="mujoco" imports it, unless it was changed after its import; what this law loses gives warnings, or an error,
     as `quiet` and `strict` of the import say. `dtype` is the type of state and control; by default
@@ -215,8 +215,8 @@ class Batch(MjNames, BatchArrays):
         self.device = self.options["device"]
         if threads is not None:
             self.options["threads"] = threads
-        if self.options["max_rigid_contact"] == probe.UNSET:
-            self.options["max_rigid_contact"] = probe.contact_capacity(model, self.options)
+        if self.options["max_contacts"] == probe.UNSET:
+            self.options["max_contacts"] = probe.contact_capacity(model, self.options)
         self._create(dtype)
         self._prepare_names()
 

@@ -25,11 +25,11 @@ Real = NDArray[np.float64]
 CONTROLS = ("joint_f", "joint_target_pos", "joint_target_vel", "joint_act")
 WORLDS = 4096  # of the batch of perturbed states, at least the perturbations of one world
 EXACT: dict[str, Any] = {
-    "free_motion_solve_precision": "fp64",
+    "free_motion_precision": "fp64",
     "contact_solve_precision": "fp64",
-    "contact_linear_solve_precision": "fp64",
-    "sap_contact_weight_precision": "fp64",
-    "use_f64_boundary_pose": "true",
+    "linear_solve_precision": "fp64",
+    "contact_weight_precision": "fp64",
+    "contact_geometry_f64": "true",
     "optimality_rel_tol": 1e-12,
     "cost_rel_tol": 0,
     "cost_abs_tol": 0,

@@ -64,14 +64,19 @@ class Options(MutableMapping[str, str]):
         check(lib.sap_options_set(ctypes.byref(self.struct), name, _text_of(value)))
 
     def __getitem__(self, name: str) -> str:
-        if name not in self:
+        value = self._read(name)
+        if value is None:
             raise KeyError(f"there is no option {name!r}{nearest(name, self)}")
+        return value
+
+    def _read(self, name: str) -> str | None:
+        """The value of an option, also by SAP Warp's name; None for an unknown name."""
         text = ctypes.create_string_buffer(64)
-        check(lib.sap_options_get(ctypes.byref(self.struct), name, text, len(text)))
-        return text.value.decode()
+        status = lib.sap_options_get(ctypes.byref(self.struct), name, text, len(text))
+        return None if status else text.value.decode()
 
     def __contains__(self, name: object) -> bool:
-        return name == "contact_preset_variant" or name in texts(lib.sap_options_names())
+        return isinstance(name, str) and self._read(name) is not None
 
     def __delitem__(self, name: str) -> None:
         raise TypeError("options cannot be removed")

@@ -1,4 +1,4 @@
-"""How many contact slots the worlds of a model need: the default of max_rigid_contact (sapwood/batch.h)."""
+"""How many contact slots the worlds of a model need: the default of max_contacts (sapwood/batch.h)."""
 
 from __future__ import annotations
 

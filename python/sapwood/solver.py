@@ -218,7 +218,7 @@ class Solver:
             )
         )
         self._handle, self._pointer = Handle(pointer.value, "sap_solver_destroy"), pointer.value
-        slots = int(self.options["max_rigid_contact"])
+        slots = int(self.options["max_contacts"])
         self.capacity = slots if slots else _layout.BITS["SAP_DEFAULT_CONTACTS"]
         self._kept: dict[str, Any] = {}  # arrays that the library writes in steps
         _open_solvers.add(self)
@@ -273,7 +273,7 @@ class Solver:
         return Control.of(self.model, self.num_worlds, dtype)
 
     def contacts(self, capacity: int | None = None, dtype: Any = np.float64) -> Contacts:
-        """New contacts, none yet, with as many slots as a step can read (max_rigid_contact), or fewer."""
+        """New contacts, none yet, with as many slots as a step can read (max_contacts), or fewer."""
         return Contacts(self.num_worlds, self.capacity if capacity is None else capacity, dtype)
 
     def _struct(self, name: str, value: Any, kind: type[_Arrays]) -> Any:

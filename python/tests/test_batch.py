@@ -121,7 +121,7 @@ def test_python_gives_the_bits_of_the_c_program(program, quadruped, preset):
     ]
     report = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     options = quadruped.options.copy()
-    options["contact_preset_variant"] = preset
+    options["preset"] = preset
     with sapwood.Batch(quadruped, 7, options=options, seed=5) as batch:
         batch.perturb(0.1)
         batch.step(60)

@@ -24,4 +24,4 @@ def test_a_thousand_thrown_balls_stay_on_the_ground(tmp_path):
         assert batch.stats["not_converged"] == 0
         assert batch.residual.max() <= 1e-2
         assert (0.1 - batch.joint_q[:, 2]).max() < 0.03
-    assert batch.joint_q.dtype == np.float32 and batch.options["contact_preset_variant"] == "fast32"
+    assert batch.joint_q.dtype == np.float32 and batch.options["preset"] == "fast32"

@@ -36,7 +36,7 @@ def test_a_dump_has_the_world_and_its_history(failed):
     assert dump.calls[-1].status_text == ["nonfinite_state"]
     assert np.isfinite(dump.joint_qd[:2]).all() and np.isnan(dump.joint_qd[2, 7])
     assert np.array_equal(dump.result_q, batch.joint_q[2])
-    assert dump.options["max_rigid_contact"] == batch.options["max_rigid_contact"]
+    assert dump.options["max_contacts"] == batch.options["max_contacts"]
     assert dump.model.body_name == batch.model.body_name
     assert not dump.joint_q.flags.writeable
 

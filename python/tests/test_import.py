@@ -404,23 +404,23 @@ def test_an_imported_model_is_pickled_with_its_maps():
 
 def test_a_batch_takes_the_options_of_the_scene(quadruped):
     quadruped.options["max_iterations"] = 17
-    quadruped.options["max_rigid_contact"] = 23
+    quadruped.options["max_contacts"] = 23
     with sapwood.Batch(quadruped, 1) as batch:
         assert dict(batch.options) == dict(quadruped.options)
-    with sapwood.Batch(quadruped, 1, preset="approx64", options={"max_rigid_contact": 9}) as batch:
+    with sapwood.Batch(quadruped, 1, preset="approx64", options={"max_contacts": 9}) as batch:
         expected = quadruped.options.copy()
-        expected["contact_preset_variant"] = "approx64"
-        expected["max_rigid_contact"] = 9
+        expected["preset"] = "approx64"
+        expected["max_contacts"] = 9
         assert dict(batch.options) == dict(expected)
 
 
 def test_without_a_choice_the_slots_are_those_that_a_probe_needs(quadruped):
-    quadruped.options["max_rigid_contact"] = 0
+    quadruped.options["max_contacts"] = 0
     with (
         sapwood.Batch(quadruped, 64) as batch,
-        sapwood.Batch(quadruped, 64, options={"max_rigid_contact": 128}) as large,
+        sapwood.Batch(quadruped, 64, options={"max_contacts": 128}) as large,
     ):
-        slots = int(batch.options["max_rigid_contact"])
+        slots = int(batch.options["max_contacts"])
         assert 8 <= slots <= 32 and batch.contact_shape0.shape == (64, slots)
         assert large.contact_shape0.shape[1] > slots and batch.memory < large.memory
         for b in (batch, large):

@@ -98,12 +98,12 @@ def test_arrays_keep_the_memory_of_their_model():
 
 
 def test_options_are_set_and_read_by_name():
-    options = sapwood.Options("approx64", threads=2, cost_rel_tol=None, use_f64_boundary_pose=False)
+    options = sapwood.Options("approx64", threads=2, cost_rel_tol=None, contact_geometry_f64=False)
     assert options["threads"] == "2"
     assert options["cost_rel_tol"] == "none"
-    assert options["use_f64_boundary_pose"] == "false"
-    assert options["contact_preset_variant"] == "custom"
-    assert sapwood.Options("drake")["contact_preset_variant"] == "drake"
+    assert options["contact_geometry_f64"] == "false"
+    assert options["preset"] == "custom"
+    assert sapwood.Options("drake")["preset"] == "drake"
 
 
 def test_an_option_out_of_range_lists_what_is_allowed():
@@ -118,7 +118,7 @@ def test_options_copied_do_not_change_with_the_original():
     one = sapwood.Options()
     two = one.copy()
     one["max_iterations"] = 7
-    assert two["max_iterations"] == "100"
+    assert two["max_iterations"] == "0"
 
 
 def test_free_motion_of_a_ball_is_that_of_gravity():
@@ -134,3 +134,10 @@ def test_a_tiny_inertia_is_a_warning_that_names_the_body():
         model = ball(body_inertia=np.eye(3) * 1e-12, **shape)
     assert len(model.warnings) == 1
     assert ball(**shape).warnings == []
+
+
+def test_options_have_sap_warps_names_too():
+    options = sapwood.Options("approx64", max_rigid_contact=7, contact_sigma=0.25)
+    assert options["max_contacts"] == options["max_rigid_contact"] == "7"
+    assert options["friction_regularization"] == "0.25" and options["contact_preset_variant"] == "approx64"
+    assert "rho" in options and "rho" not in list(options)

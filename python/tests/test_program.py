@@ -98,7 +98,7 @@ def test_an_unknown_scene_gives_the_nearest_and_where_was_looked(program, name, 
 
 def test_a_replay_is_a_page_of_the_same_run(program, tmp_path, monkeypatch):
     pytest.importorskip("viser")
-    options = ["--steps", "30", "--noise", "0.3", "--seed", "5", "--preset", "drake", "--set", "contact_beta=0.5"]
+    options = ["--steps", "30", "--noise", "0.3", "--seed", "5", "--preset", "drake", "--set", "near_rigid=0.5"]
     done = run(program, "run", "quadruped", "--worlds", "3", *options, "--replay", "walk.html", "--json")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "walk.html").stat().st_size > 500_000

@@ -290,9 +290,9 @@ def test_a_time_step_is_a_number(batch, wrong):
 
 def test_numbers_of_numpy_are_values_of_options():
     options = sapwood.Options(
-        max_iterations=np.int64(9), contact_beta=np.float64(0.5), use_f64_boundary_pose=np.bool_(True)
+        max_iterations=np.int64(9), near_rigid=np.float64(0.5), contact_geometry_f64=np.bool_(True)
     )
-    assert options["max_iterations"] == "9" and float(options["contact_beta"]) == 0.5
+    assert options["max_iterations"] == "9" and float(options["near_rigid"]) == 0.5
 
 
 @pytest.mark.parametrize("n", [2**31, 2**32 + 1, 10**12])

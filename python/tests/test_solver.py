@@ -13,7 +13,7 @@ from sapwood.contacts import Struct
 
 from conftest import SCENES
 
-OPTIONS = {"line_search_variant": "wolfe", "cost_rel_tol": 1e-6}
+OPTIONS = {"line_search": "wolfe", "cost_rel_tol": 1e-6}
 LAWS = [("approx32", "sap"), ("approx64", "sap"), ("fast32", "sap"), ("approx64", "cone"), ("approx32", "pgs")]
 
 
@@ -238,7 +238,7 @@ def test_a_world_with_a_bad_contact_fails_alone():
 
 def test_reports_are_those_of_a_batch():
     solver = solver_of()
-    batch = sapwood.Batch(solver.model, 5, options={**dict(solver.options), "max_rigid_contact": solver.capacity})
+    batch = sapwood.Batch(solver.model, 5, options={**dict(solver.options), "max_contacts": solver.capacity})
     batch.joint_qd[...] += 0.1 * np.arange(5)[:, None]
     state = solver.state()
     state.joint_qd = batch.joint_qd
@@ -336,7 +336,7 @@ def test_a_closed_or_busy_solver_is_refused():
 
 def test_a_batch_counts_contacts_without_a_slot():
     model = sapwood.scene("quadruped")
-    batch = sapwood.Batch(model, 3, options={**OPTIONS, "max_rigid_contact": 8, "given_contacts": 10})
+    batch = sapwood.Batch(model, 3, options={**OPTIONS, "max_contacts": 8, "given_contacts": 10})
     assert batch.info["capacity"] == 10
     contacts = sapwood.Contacts(3, 32)
     contacts.body1[:], contacts.normal[..., 2], contacts.point1[..., 2] = 0, 1, -0.2

@@ -170,7 +170,7 @@ def read_bits(text):
         for item in re.sub(r"@\d+@", " ", body).split(","):
             match = re.match(r"\s*(\w+)\s*=\s*(.+?)\s*$", item, flags=re.S)
             if match:
-                out[match.group(1)] = eval(match.group(2), {}, out)  # numbers, shifts and names above it
+                out[match.group(1)] = eval(f"({match.group(2)})", {}, out)  # numbers, shifts and names above it
     return out
 
 

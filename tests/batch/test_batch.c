@@ -53,9 +53,9 @@ static void check_sameness(const char *name, const char *preset) {
     static char expected[CONTENTS][MOST_BYTES], got[CONTENTS][MOST_BYTES];
     SapScene *scene = load(name);
     const SapModelArrays *a = sap_model_arrays(scene->model);
-    cr_assert_eq(sap_options_set(&scene->options, "contact_preset_variant", preset), SAP_OK);
+    cr_assert_eq(sap_options_set(&scene->options, "preset", preset), SAP_OK);
     size_t bytes = (size_t)(a->num_coords + a->num_dofs) *
-                   (scene->options.free_motion_solve_precision == SAP_FP64 ? sizeof(double) : sizeof(float));
+                   (scene->options.free_motion_precision == SAP_FP64 ? sizeof(double) : sizeof(float));
     for (size_t k = 0; k < sizeof how / sizeof *how; k++) {
         run_arrangement(scene, scene->options, how[k], CONTENTS, 10 + (int)(50 * work_scale()),
                         k == 0 ? expected : got);
@@ -118,7 +118,7 @@ Test(batch, a_fused_step_is_collide_then_step) {
     SapContacts *contacts = NULL;
     cr_assert_eq(sap_solver_create(scene->model, 9, &scene->options, &solver), SAP_OK);
     cr_assert_eq(sap_state_create(scene->model, 9, sap_batch_state(batch)->dtype, &state), SAP_OK);
-    cr_assert_eq(sap_contacts_create(9, scene->options.max_rigid_contact, sap_batch_contacts(batch)->dtype, &contacts),
+    cr_assert_eq(sap_contacts_create(9, scene->options.max_contacts, sap_batch_contacts(batch)->dtype, &contacts),
                  SAP_OK);
     for (int i = 0; i < 40; i++) {
         cr_assert_eq(sap_batch_step(batch, scene->dt, 1), SAP_OK);

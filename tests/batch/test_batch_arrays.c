@@ -187,7 +187,7 @@ static void check_forces_of(const char *name, const char *preset, double toleran
     enum { WORLDS = 5 };
     SapScene *scene = load(name);
     const SapModelArrays *a = sap_model_arrays(scene->model);
-    cr_assert_eq(sap_options_set(&scene->options, "contact_preset_variant", preset), SAP_OK);
+    cr_assert_eq(sap_options_set(&scene->options, "preset", preset), SAP_OK);
     SapBatch *batch = NULL;
     cr_assert_eq(sap_batch_create_as(scene->model, WORLDS, &scene->options, SAP_F64, &batch), SAP_OK);
     for (int w = 0; w < WORLDS; w++)
@@ -228,7 +228,7 @@ Test(batch, forces_and_wrenches_are_sums_of_impulses_by_hand) {
 Test(batch, wrenches_on_a_robot_at_rest_add_up_to_its_weight) {
     SapScene *scene = load("quadruped");
     const SapModelArrays *a = sap_model_arrays(scene->model);
-    cr_assert_eq(sap_options_set(&scene->options, "contact_preset_variant", "approx64"), SAP_OK);
+    cr_assert_eq(sap_options_set(&scene->options, "preset", "approx64"), SAP_OK);
     SapBatch *batch = create(scene, 2, &scene->options);
     const double *wrench = doubles(batch, SAP_BATCH_BODY_CONTACT_WRENCH);
     cr_assert_eq(sap_batch_step(batch, scene->dt, 1500), SAP_OK);

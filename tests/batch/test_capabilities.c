@@ -55,7 +55,7 @@ static void begin(Trial *t, SapContactSolver solver, const char *path) {
     cr_assert_eq(sap_options_preset(solver == SAP_SOLVER_MUJOCO ? "mujoco64" : "fast64", &t->o), SAP_OK);
     t->o.contact_solver = solver;
     t->o.threads = 1;
-    t->o.max_rigid_contact = 24;
+    t->o.max_contacts = 24;
     t->o.restitution_threshold = 0;
     int nc = t->a.num_constraints, nt = t->a.num_tendons, nv = t->a.num_dofs;
     COPY(t, constraint_active, nc);
@@ -134,7 +134,7 @@ static void set_fp32_solve(Trial *t) {
     t->o.contact_solve_precision = SAP_FP32;
 }
 static void set_fp32_motion(Trial *t) {
-    t->o.free_motion_solve_precision = SAP_FP32;
+    t->o.free_motion_precision = SAP_FP32;
 }
 static void set_midpoint(Trial *t) {
     t->o.position_integration = SAP_MIDPOINT;
@@ -152,7 +152,7 @@ static void set_speed(Trial *t) {
     t->o.max_joint_speed = 1e-3;
 }
 static void set_line_search(Trial *t) {
-    t->o.line_search_variant = SAP_MONOTONE_DECAY;
+    t->o.line_search = SAP_MONOTONE_DECAY;
 }
 static void set_dense(Trial *t) {
     t->o.factor_plan = SAP_FACTOR_DENSE;
@@ -460,7 +460,7 @@ static const Probe probes[] = {
     {"gyroscopic_implicit", .set = set_implicit, .changes = true, .base = set_explicit},
     {"velocity_forces_mean", .set = set_mean, .changes = true},
     {"max_joint_speed", .set = set_speed, .changes = true},
-    {"line_search_variant", .set = set_line_search, .changes = true},
+    {"line_search", .set = set_line_search, .changes = true},
     {"factor_dense", .set = set_dense},
     {"factor_library", .set = set_library},
     {"compat_sap_warp", .set = set_compat},

@@ -74,14 +74,14 @@ static const char *const formulations[][3] = {
     {"approx32", "contact_solver", "pgs"},    {"approx64", "contact_solver", "pgs_rows"},
     {"approx64", "warm_start", "true"},       {"approx64", "contact_solver", "active_set"},
     {"mujoco64", "contact_solver", "mujoco"}, {"mujoco32", "contact_solver", "mujoco"},
-    {"approx32", "max_rigid_contact", "3"},   {"approx32", "line_search_variant", "wolfe"}};
+    {"approx32", "max_contacts", "3"},        {"approx32", "line_search", "wolfe"}};
 enum { NUM_FORMULATIONS = sizeof formulations / sizeof *formulations, STEPS = 40 };
 static const char *const scenes[] = {"quadruped", "stack5"};
 
 static SapBatch *batch_of(const SapScene *scene, int f, int lanes, int threads) {
     SapOptions o = scene->options;
     const char *name = formulations[f][1];
-    need(sap_options_set(&o, "contact_preset_variant", formulations[f][0]));
+    need(sap_options_set(&o, "preset", formulations[f][0]));
     o.lanes = lanes;
     o.threads = threads;
     if (strcmp(name, "friction_law") == 0 || strcmp(name, "warm_start") == 0)
@@ -111,7 +111,7 @@ static void check_formulation(const char *name, int f) {
         dropped += sum_of(own, SAP_BATCH_CONTACT_DROPPED);
     }
     cr_assert(contacts > 100, "%s has %lld contacts", what, contacts);
-    cr_assert(strcmp(formulations[f][1], "max_rigid_contact") != 0 || dropped > 100, "%lld dropped", dropped);
+    cr_assert(strcmp(formulations[f][1], "max_contacts") != 0 || dropped > 100, "%lld dropped", dropped);
     sap_batch_destroy(own);
     sap_batch_destroy(given);
     sap_scene_destroy(scene);
@@ -412,7 +412,7 @@ Test(given_contacts, find_their_forces_by_their_keys) {
     SapOptions o = options_of("approx64", SAP_EXACT_ROOT);
     o.contact_solver = SAP_SOLVER_CONE;
     o.warm_start = true;
-    o.max_rigid_contact = RECORDS;
+    o.max_contacts = RECORDS;
     static int32_t cache_key[3 * RECORDS], key[RECORDS];
     static double cache[6 * RECORDS], dof_cache[4 * 64];
     SapSolver *solver;

@@ -40,7 +40,7 @@ Test(limits, too_many_worlds_are_refused_before_memory_is_used) {
               "%s", says);
     cr_expect_eq(sap_batch_create_as(scene->model, INT32_MAX, NULL, SAP_F64, &batch), SAP_ERROR_MEMORY);
     cr_expect_eq(strncmp(sap_error_message(), "sap_batch_create_as: ", 21), 0, "%s", sap_error_message());
-    scene->options.max_rigid_contact = 65535;
+    scene->options.max_contacts = 65535;
     scene->options.threads = 1024;
     cr_expect_eq(sap_solver_create(scene->model, INT32_MAX, &scene->options, &solver), SAP_ERROR_MEMORY);
     cr_expect_eq(strncmp(sap_error_message(), "sap_solver_create: ", 19), 0, "%s", sap_error_message());
@@ -114,7 +114,7 @@ Test(limits, more_than_1024_dofs_step_with_contacts) {
     SapOptions options;
     SapBatch *batch;
     need(sap_options_preset("drake", &options));
-    options.max_rigid_contact = 2 * BALLS;
+    options.max_contacts = 2 * BALLS;
     need(sap_batch_create_as(model, 2, &options, SAP_F64, &batch));
     need(sap_batch_step(batch, 0.005, 3));
     const SapState *state = sap_batch_state(batch);
@@ -135,7 +135,7 @@ Test(limits, scratch_that_does_not_fit_is_refused_with_its_size) {
     SapBatch *batch;
     double before = resident();
     need(sap_options_preset("drake", &options));
-    options.max_rigid_contact = 10000;
+    options.max_contacts = 10000;
     options.lanes = 8;
     options.threads = 256;
     cr_expect_eq(sap_batch_create(model, 4096, &options, &batch), SAP_ERROR_MEMORY);

@@ -27,12 +27,12 @@ static int probed(const SapModel *model, const SapOptions *options) {
 
 Test(probe, chooses_the_slots_of_a_batch_that_leaves_them_open) {
     SapScene *scene = load("quadruped");
-    scene->options.max_rigid_contact = 0;
+    scene->options.max_contacts = 0;
     int slots = probed(scene->model, &scene->options);
     cr_expect(slots >= 8 && slots <= 32, "%d", slots);
     cr_expect_eq(capacity_of(scene->model, 1, &scene->options), slots);
     cr_expect_eq(capacity_of(scene->model, 100, &scene->options), slots);
-    scene->options.max_rigid_contact = 23;
+    scene->options.max_contacts = 23;
     cr_expect_eq(capacity_of(scene->model, 1, &scene->options), 23, "a number that is given stays");
     sap_scene_destroy(scene);
 }
@@ -46,7 +46,7 @@ Test(probe, leaves_room_for_every_contact) {
         const SapModelArrays *a = sap_model_arrays(scene->model);
         SapBatch *batch[2];
         for (int k = 0; k < 2; k++) {
-            scene->options.max_rigid_contact = k ? 200 : 0;
+            scene->options.max_contacts = k ? 200 : 0;
             batch[k] = create(scene, WORLDS, &scene->options);
             for (int w = 0; w < WORLDS; w++)
                 set_content(batch[k], a, w, w);
@@ -95,7 +95,7 @@ Test(probe, refuses_bad_arguments) {
     cr_expect_eq(sap_batch_probe_contacts(NULL, NULL, &slots), SAP_ERROR_ARGUMENT);
     cr_expect_eq(slots, 0);
     cr_expect_eq(sap_batch_probe_contacts(scene->model, NULL, NULL), SAP_ERROR_ARGUMENT);
-    scene->options.max_iterations = -1;
+    scene->options.max_iterations = -2;
     cr_expect_eq(sap_batch_probe_contacts(scene->model, &scene->options, &slots), SAP_ERROR_ARGUMENT);
     cr_expect(strstr(sap_error_message(), "max_iterations"), "%s", sap_error_message());
     sap_scene_destroy(scene);
@@ -106,7 +106,7 @@ Test(probe, is_not_asked_by_a_solver_without_a_batch) {
     SapSolver *solver;
     SapContacts *contacts;
     SapState *state;
-    scene->options.max_rigid_contact = 0;
+    scene->options.max_contacts = 0;
     need(sap_solver_create(scene->model, 1, &scene->options, &solver));
     need(sap_state_create(scene->model, 1, SAP_F32, &state));
     need(sap_contacts_create(1, SAP_DEFAULT_CONTACTS, SAP_F32, &contacts));

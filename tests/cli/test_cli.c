@@ -38,7 +38,7 @@ Test(cli, refuses_bad_usage_and_names_option_value_and_what_is_allowed) {
          {"--preset", "'best'", "fast32, fast64, approx32, approx64, drake, mujoco32, mujoco64"}},
         {"run cube --set rho", {"--set", "'rho'", "NAME=VALUE"}},
         {"run cube --set rho=2", {"--set", "rho is '2'", "< 1"}},
-        {"run cube --set roh=0.5", {"--set", "'roh'", "rho"}},
+        {"run cube --set armjo_rho=0.5", {"--set", "'armjo_rho'", "armijo_rho"}},
         {"run cube --threads 5000", {"--threads", "'5000'", "0 .. 1024"}},
         {"run cube --lanes 3", {"--lanes", "'3'", "1, 4, 8, 16"}},
         {"run cube --isa mmx", {"--isa", "'mmx'", "avx2"}},
@@ -51,7 +51,7 @@ Test(cli, refuses_bad_usage_and_names_option_value_and_what_is_allowed) {
         {"compare", {"scene is missing"}},
         {"compare cube --steps 0", {"--steps", "'0'", "1 .. 1000000"}},
         {"compare cube --preset drake", {"--preset", "'drake'", "all presets"}},
-        {"compare cube --set contact-weight-mode=diag_delassus", {"--set contact_weight_mode", "'diag_delassus'"}},
+        {"compare cube --set contact-weight-mode=diag_delassus", {"--set contact_weight", "'diag_delassus'"}},
         {"conform", {"reference files are missing"}},
     };
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
@@ -236,8 +236,8 @@ Test(cli, info_tells_what_a_scene_holds) {
 
 Test(cli, info_tells_how_many_contact_slots_a_world_has) {
     cr_assert_eq(sapwood("info quadruped"), 0, "%s", err);
-    cr_expect(strstr(out, "contact slots      32 per world, by max_rigid_contact"), "%s", out);
-    cr_assert_eq(sapwood("info quadruped --set max_rigid_contact=0"), 0, "%s", err);
+    cr_expect(strstr(out, "contact slots      32 per world, by max_contacts"), "%s", out);
+    cr_assert_eq(sapwood("info quadruped --set max_contacts=0"), 0, "%s", err);
     cr_expect(strstr(out, "contact slots      20 per world, chosen by a probe"), "%s", out);
 }
 
@@ -302,8 +302,8 @@ Test(cli, info_lists_options_on_request) {
     cr_expect(strstr(out, "drake, and ") && strstr(out, "rho=0.25") && strstr(out, "--options lists all"), "%s", out);
     cr_expect_null(strstr(out, "optimality_abs_tol"), "%s", out);
     cr_assert_eq(sapwood("info quadruped --preset drake --set rho=0.25 --options"), 0, "%s", err);
-    const char *rho = strstr(out, "\n  rho ");
-    cr_expect(rho && strncmp(rho + strspn(rho, " \nrho"), "0.25\n", 5) == 0, "%s", out);
+    const char *rho = strstr(out, "\n  armijo_rho ");
+    cr_expect(rho && strncmp(rho + strspn(rho, " \narmijo_rho"), "0.25\n", 5) == 0, "%s", out);
     cr_expect_not_null(strstr(out, "optimality_abs_tol"), "%s", out);
 }
 
@@ -321,9 +321,9 @@ Test(cli, info_counts_the_same_pairs_for_either_broad_phase) {
 
 /* Five boxes on a plane, 4 contacts between each two. */
 Test(cli, info_probes_how_many_contacts_a_scene_needs) {
-    cr_assert_eq(sapwood("info stack5 --probe --worlds 9 --steps 60 --set max_rigid_contact=8 --json"), 0, "%s", err);
+    cr_assert_eq(sapwood("info stack5 --probe --worlds 9 --steps 60 --set max_contacts=8 --json"), 0, "%s", err);
     json_t *json = parse_json();
-    double most = number(json, "probe.contacts.largest"), proposal = number(json, "probe.max_rigid_contact");
+    double most = number(json, "probe.contacts.largest"), proposal = number(json, "probe.max_contacts");
     cr_expect_eq(most, 20, "%g", most);
     cr_expect(proposal == 28, "a quarter more, in fours: %g", proposal);
     cr_expect(number(json, "probe.contacts.mean") <= number(json, "probe.contacts.largest") &&
@@ -331,8 +331,8 @@ Test(cli, info_probes_how_many_contacts_a_scene_needs) {
     cr_expect_eq(number(json, "probe.worlds"), 9);
     cr_expect_eq(number(json, "probe.steps"), 60);
     json_decref(json);
-    cr_assert_eq(sapwood("info stack5 --probe --worlds 3 --steps 60 --set max_rigid_contact=8"), 0, "%s", err);
-    cr_expect(strstr(out, "max_rigid_contact=28; it is 8, TOO FEW"), "%s", out);
+    cr_assert_eq(sapwood("info stack5 --probe --worlds 3 --steps 60 --set max_contacts=8"), 0, "%s", err);
+    cr_expect(strstr(out, "max_contacts=28; it is 8, TOO FEW"), "%s", out);
     cr_assert_eq(sapwood("info double_pendulum --probe --steps 3"), 0, "%s", err);
     cr_expect(strstr(out, "max 0 per world"), "%s", out);
     cr_assert_eq(sapwood("info stack5"), 0);

@@ -57,7 +57,7 @@ Test(cli_bench, refuses_bad_usage_and_names_option_value_and_what_is_allowed) {
         {"--preset approx32,best",
          {"--preset", "'best'", "fast32, fast64, approx32, approx64, drake, mujoco32, mujoco64"}},
         {"--line-search exact", {"--line-search", "'exact'", "monotone_decay, armijo_decay, exact_root, wolfe"}},
-        {"--line-search exact_root --set line_search_variant=armijo_decay", {"line_search_variant", "--line-search"}},
+        {"--line-search exact_root --set line_search=armijo_decay", {"line_search", "--line-search"}},
         {"--lanes 2", {"--lanes", "'2'", "0, 1, 4, 8, 16"}},
         {"--threads 2000", {"--threads", "'2000'", "0 .. 1024"}},
         {"--set threads=2", {"--set threads", "'2'", "--threads"}},
@@ -175,11 +175,11 @@ Test(cli_bench, takes_processor_time_where_asked) {
 Test(cli_bench, names_the_knobs_that_are_not_the_presets) {
     json_t *rows =
         rows_of("--scene cube --worlds 1 --steps 1 --warmup 0 --repeat 1 --line-search exact_root,armijo_decay "
-                "--set contact_sigma=1e-4");
+                "--set friction_regularization=1e-4");
     cr_assert_eq(json_array_size(rows), 2);
     cr_expect_str_eq(text(row_at(rows, 0), "line_search"), "exact_root");
-    cr_expect_str_eq(text(row_at(rows, 1), "knobs.line_search_variant"), "armijo_decay");
-    cr_expect_str_eq(text(row_at(rows, 1), "knobs.contact_sigma"), "0.0001");
+    cr_expect_str_eq(text(row_at(rows, 1), "knobs.line_search"), "armijo_decay");
+    cr_expect_str_eq(text(row_at(rows, 1), "knobs.friction_regularization"), "0.0001");
     cr_expect_null(json_object_get(member(row_at(rows, 1), "knobs"), "rho"));
     json_decref(rows);
 }
@@ -254,8 +254,7 @@ Test(cli_bench, worlds_that_fail_are_named_and_make_the_exit_code_1) {
 }
 
 Test(cli_bench, contacts_that_found_no_slot_are_named_and_make_the_exit_code_1) {
-    const char *cases =
-        "--scene stack5 --worlds 3 --set max_rigid_contact=8 --threads 1 --steps 2 --warmup 1 --repeat 1";
+    const char *cases = "--scene stack5 --worlds 3 --set max_contacts=8 --threads 1 --steps 2 --warmup 1 --repeat 1";
     cr_assert_eq(sapwood("bench %s --format json", cases), 1, "%s", err);
     json_t *json = parse_json(), *row = row_at(member(json, "rows"), 0);
     cr_expect_eq(number(row, "truncated.count"), 3);

@@ -32,7 +32,7 @@ static json_t *row_of(json_t *json, const char *section, const char *option, con
 }
 
 static json_t *preset_row(json_t *json, const char *section, const char *preset) {
-    return row_of(json, section, "contact_preset_variant", preset);
+    return row_of(json, section, "preset", preset);
 }
 
 /* The row of a solver. */
@@ -87,23 +87,23 @@ Test(cli, a_dumped_problem_conforms) {
 }
 
 Test(cli, compare_changes_one_knob_of_the_preset_at_a_time) {
-    static const char *const knobs[][3] = {{"contact_preset_variant", "approx64", "reference"},
-                                           {"contact_preset_variant", "approx32", "Delta_precision"},
-                                           {"contact_preset_variant", "drake", "Delta_model"},
-                                           {"free_motion_solve_precision", "fp32", "precision"},
+    static const char *const knobs[][3] = {{"preset", "approx64", "reference"},
+                                           {"preset", "approx32", "Delta_precision"},
+                                           {"preset", "drake", "Delta_model"},
+                                           {"free_motion_precision", "fp32", "precision"},
                                            {"contact_solve_precision", "fp32", "precision"},
-                                           {"contact_linear_solve_precision", "fp32", "precision"},
-                                           {"sap_contact_weight_precision", "fp32", "precision"},
-                                           {"use_f64_boundary_pose", "false", "precision"},
-                                           {"contact_weight_mode", "diag_delassus", "model"},
-                                           {"contact_point_mode", "contact_midpoint", "model"},
+                                           {"linear_solve_precision", "fp32", "precision"},
+                                           {"contact_weight_precision", "fp32", "precision"},
+                                           {"contact_geometry_f64", "false", "precision"},
+                                           {"contact_weight", "diag_delassus", "model"},
+                                           {"contact_point", "contact_midpoint", "model"},
                                            {"position_integration", "sap_euler", "model"},
                                            {"constraint_weight", "mixed", "model"},
                                            {"tendon_limit_window", "violated", "model"},
-                                           {"line_search_variant", "monotone_decay", "line search"},
-                                           {"line_search_variant", "armijo_decay", "line search"},
-                                           {"line_search_variant", "exact_root", "line search"},
-                                           {"line_search_variant", "wolfe", "line search"}};
+                                           {"line_search", "monotone_decay", "line search"},
+                                           {"line_search", "armijo_decay", "line search"},
+                                           {"line_search", "exact_root", "line search"},
+                                           {"line_search", "wolfe", "line search"}};
     enum { COUNT = sizeof knobs / sizeof knobs[0] };
     cr_assert_eq(sapwood("compare bench/scenes/arm3.yaml --worlds 5 --steps 20 --json"), 0, "%s", err);
     json_t *json = parse_json();
@@ -195,7 +195,7 @@ Test(cli, compare_solves_tightly_unless_asked_otherwise) {
     cr_expect_str_eq(text(tight, "stopping"), "tight");
     cr_expect_str_eq(text(own, "stopping"), "own");
     for (int i = 0; i < 4; i++) {
-        json_t *row = row_of(tight, "one_step", "line_search_variant", searches[i]);
+        json_t *row = row_of(tight, "one_step", "line_search", searches[i]);
         cr_expect_lt(number(row, "v_difference.max"), 1e-7, "%s", searches[i]);
         row = preset_row(tight, "one_step", f64[i]);
         cr_expect_lt(number(row, "largest_residual"), 1e-9, "%s", f64[i]);
@@ -225,8 +225,8 @@ Test(cli, compare_moves_the_worlds_with_another_reference) {
     cr_expect_str_eq(text(preset_row(json, "one_step", "approx64"), "kind"), "Delta_model");
     cr_expect_str_eq(text(preset_row(json, "one_step", "approx64"), "against"), "drake");
     cr_expect_str_eq(text(preset_row(json, "one_step", "approx32"), "against"), "approx64");
-    cr_expect_not_null(find_row(json, "one_step", "contact_point_mode", "witness_point"));
-    cr_expect_null(find_row(json, "one_step", "contact_point_mode", "contact_midpoint"));
+    cr_expect_not_null(find_row(json, "one_step", "contact_point", "witness_point"));
+    cr_expect_null(find_row(json, "one_step", "contact_point", "contact_midpoint"));
     json_decref(json);
 }
 
@@ -235,7 +235,7 @@ Test(cli, compare_prints_two_sections) {
     const char *step = strstr(out, "\nONE STEP from the same states"), *run = strstr(out, "\nDRIFT over a run");
     cr_assert(step && run && step < run, "%s", out);
     cr_expect(strstr(step, "\nDelta_precision approx32 ") && strstr(step, "\nDelta_model     drake ") &&
-                  strstr(step, "\nmodel             contact_weight_mode=diag_delassus "),
+                  strstr(step, "\nmodel             contact_weight=diag_delassus "),
               "%s", out);
     cr_expect(strstr(run, "\nDelta_precision approx32 ") && strstr(run, "\nDelta_model     drake "), "%s", out);
     cr_expect_str_empty(err);
@@ -261,7 +261,7 @@ Test(cli, compare_leaves_out_presets_that_the_scene_cannot_have) {
     cr_assert_eq(json_array_size(left_out), 2);
     cr_expect_str_eq(text(json_array_get(left_out, 0), "preset"), "mujoco64");
     cr_expect_not_null(strstr(text(json_array_get(left_out, 0), "reason"), "tendon 'flexor' has points"));
-    cr_expect_null(find_row(json, "one_step", "contact_preset_variant", "mujoco64"));
+    cr_expect_null(find_row(json, "one_step", "preset", "mujoco64"));
     json_decref(json);
     cr_expect_eq(sapwood("compare tendon_finger --reference mujoco64"), 2);
     cr_expect(strstr(err, "mujoco64") && strstr(err, "tendon 'flexor' has points"), "%s", err);
@@ -282,7 +282,7 @@ Test(cli, compare_refuses_settings_of_what_it_compares) {
     static const struct {
         const char *arguments, *named;
     } refused[] = {{"--preset drake", "--preset is 'drake'"},
-                   {"--set contact_weight_mode=diag_delassus", "contact_weight_mode is 'diag_delassus'"},
+                   {"--set contact_weight=diag_delassus", "contact_weight is 'diag_delassus'"},
                    {"--set contact_solve_precision=fp32", "contact_solve_precision is 'fp32'"},
                    {"--reference drak", "did you mean 'drake'"},
                    {"--stopping loose", "allowed: tight, own"}};
@@ -427,7 +427,8 @@ Test(cli, conform_notices_wrong_impulses) {
 
 /* Another answer must be noticed: the regularisation of friction is changed. */
 Test(cli, conform_exits_with_1_where_answers_differ) {
-    cr_expect_eq(sapwood("conform --compat --set contact_sigma=0.01 " REFERENCE "/box_slide.json.gz"), 1, "%s", err);
+    cr_expect_eq(sapwood("conform --compat --set friction_regularization=0.01 " REFERENCE "/box_slide.json.gz"), 1,
+                 "%s", err);
     cr_expect(strstr(out, "FAIL"), "%s", out);
     cr_expect_null(strstr(last_line(), " 0 failed"), "%s", out);
 }
@@ -438,11 +439,11 @@ Test(cli, conform_tells_what_each_precision_in_f32_does) {
         const char *f32;
         const char *touched, *untouched; /* NULL: nothing comes before */
     } rows[] = {{"none", NULL, NULL},
-                {"free_motion_solve_precision", "v_star", NULL},
-                {"use_f64_boundary_pose", "J", "v_star"},
-                {"sap_contact_weight_precision", "w", "J"},
+                {"free_motion_precision", "v_star", NULL},
+                {"contact_geometry_f64", "J", "v_star"},
+                {"contact_weight_precision", "w", "J"},
                 {"contact_solve_precision", "v", "v_star"},
-                {"contact_linear_solve_precision", "v", "w"}};
+                {"linear_solve_precision", "v", "w"}};
     cr_assert_eq(sapwood("conform --compat --knobs --json " REFERENCE "/*.json.gz"), 0, "%s", err);
     json_t *json = parse_json(), *knobs = member(json, "knobs");
     cr_assert_eq(json_array_size(knobs), 6);

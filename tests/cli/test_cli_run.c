@@ -98,17 +98,16 @@ Test(cli, run_tells_of_contacts_and_of_those_that_found_no_slot) {
     cr_expect_eq(number(json, "not_converged.count"), 0);
     json_decref(json);
 
-    cr_assert_eq(sapwood("run stack5 --worlds 6 --steps 100 --set max_rigid_contact=8 --json"), 0, "%s", err);
+    cr_assert_eq(sapwood("run stack5 --worlds 6 --steps 100 --set max_contacts=8 --json"), 0, "%s", err);
     json = parse_json();
     cr_expect_eq(number(json, "contacts.slots"), 8);
     cr_expect_eq(number(json, "contacts.largest"), 8);
     cr_expect_eq(number(json, "contacts.needed.largest"), 20);
     cr_expect_eq(number(json, "contacts.truncated_worlds"), 6);
     json_decref(json);
-    cr_assert_eq(sapwood("run stack5 --worlds 6 --steps 100 --set max_rigid_contact=8"), 0, "%s", err);
+    cr_assert_eq(sapwood("run stack5 --worlds 6 --steps 100 --set max_contacts=8"), 0, "%s", err);
     cr_expect(
-        strstr(out,
-               "WARNING          contacts were dropped in 6 of 6 worlds: max_rigid_contact is 8; a world needed 20"),
+        strstr(out, "WARNING          contacts were dropped in 6 of 6 worlds: max_contacts is 8; a world needed 20"),
         "%s", out);
 }
 

@@ -67,7 +67,7 @@ differ() { # differ WORDS ARGUMENTS_OF_RANK_0 -- ARGUMENTS_OF_RANK_1
     ! grep -q 'state hash' "$work/out" || fail "ranks with another $words print a report"
 }
 differ 'worlds: 8.*worlds: 9' run cube --worlds 8 --steps 2 -- run cube --worlds 9 --steps 2
-differ 'option contact_sigma' run cube --worlds 8 --steps 2 -- run cube --worlds 8 --steps 2 --set contact_sigma=0.01
+differ 'option friction_regularization' run cube --worlds 8 --steps 2 -- run cube --worlds 8 --steps 2 --set friction_regularization=0.01
 differ 'model ' run cube --worlds 8 --steps 2 -- run stack5 --worlds 8 --steps 2
 differ 'seed: 0.*seed: 1' bench --scene cube --worlds 8 --repeat 1 -- bench --scene cube --worlds 8 --repeat 1 --seed 1
 differ 'command: run.*command: bench' run cube --worlds 8 -- bench --scene cube --worlds 8

@@ -204,7 +204,7 @@ Test(collide, a_tree_of_static_shapes_finds_what_the_list_does_to_the_bit) {
     for (int i = 0; i < 6; i++) {
         SapModel *model = many_statics(i >= 4);
         SapOptions o = f64_options(8192);
-        o.use_f64_boundary_pose = i % 2;
+        o.contact_geometry_f64 = i % 2;
         o.lanes = i < 2 ? 1 : i < 4 ? 4 : 8;
         o.threads = 1 + i / 2;
         CollideWorlds listed = collide_statics(model, N, o, SAP_BROAD_PHASE_LISTED);
@@ -303,7 +303,7 @@ Test(collide, shapes_whose_bounds_are_not_finite_take_no_contacts_from_others) {
     CollideWorlds w[SAP_BROAD_PHASE_TREE + 1];
     for (int phase = SAP_BROAD_PHASE_LISTED; phase <= SAP_BROAD_PHASE_TREE; phase++) {
         SapOptions o = f64_options(256);
-        o.use_f64_boundary_pose = false;
+        o.contact_geometry_f64 = false;
         o.broad_phase = (SapBroadPhase)phase;
         o.lanes = 1; /* a pair that is near in one lane is looked at in all */
         w[phase] = collide_worlds_create(model, WORLDS, &o);

@@ -346,7 +346,7 @@ Test(collide, wrong_arguments_are_refused_by_name) {
     c = *w.contacts;
     c.capacity = SPHERES + 1;
     expect_refused(&w, w.state, &c, SAP_ERROR_ARGUMENT,
-                   "contacts: capacity is 13; it must be in 1 .. max_rigid_contact, which is 12");
+                   "contacts: capacity is 13; it must be in 1 .. max_contacts, which is 12");
     c.capacity = 0;
     expect_refused(&w, w.state, &c, SAP_ERROR_ARGUMENT, "capacity is 0");
     collide_worlds_destroy(&w);

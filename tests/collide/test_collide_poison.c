@@ -68,7 +68,7 @@ static void check_poison(const char *preset) {
     size_t nq = (size_t)a->num_coords, nv = (size_t)a->num_dofs;
     SapOptions o;
     need(sap_options_preset(preset, &o));
-    o.max_rigid_contact = 64;
+    o.max_contacts = 64;
     SapBatch *clean, *batch;
     need(sap_batch_create(model, POISON_WORLDS, &o, &clean));
     need(sap_batch_create(model, POISON_WORLDS, &o, &batch));

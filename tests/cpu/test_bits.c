@@ -35,13 +35,13 @@ typedef struct Set {
 } Set;
 
 #define PRESET(name)                                                                                                   \
-    { "contact_preset_variant", name }
+    { "preset", name }
 #define SEARCH(name)                                                                                                   \
-    { "line_search_variant", name }
+    { "line_search", name }
 #define PRECISIONS(a, b, c)                                                                                            \
     {                                                                                                                  \
-        PRESET("approx64"), {"free_motion_solve_precision", a}, {"contact_solve_precision", b}, {                      \
-            "contact_linear_solve_precision", c                                                                        \
+        PRESET("approx64"), {"free_motion_precision", a}, {"contact_solve_precision", b}, {                            \
+            "linear_solve_precision", c                                                                                \
         }                                                                                                              \
     }
 static const Set sets[] = {

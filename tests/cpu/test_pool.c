@@ -265,7 +265,7 @@ static void check_steps_allocate_nothing(SapPrecision precision, int threads) {
     cr_assert_eq(sap_model_create(&sample.arrays, &model), SAP_OK);
     SapOptions options;
     cr_assert_eq(sap_options_preset("approx32", &options), SAP_OK);
-    options.free_motion_solve_precision = precision;
+    options.free_motion_precision = precision;
     options.threads = threads;
     SapSolver *solver;
     SapState *a, *b;

@@ -18,7 +18,7 @@ enum { BOXES = 6, BALL = 3, BODIES = BOXES + 1, NQ = 7, NV = 6, STEPS = 10, PART
 static const char header[] =
     "schema_version: 1\n"
     "name: sleepers\n"
-    "simulation: {dt: 0.005, max_rigid_contact: 64, solver: {contact_preset_variant: approx64}}\n"
+    "simulation: {dt: 0.005, max_contacts: 64, solver: {preset: approx64}}\n"
     "builder: {gravity: -9.81, rigid_gap: 0.005, defaults: {shape: {density: 1000, ke: 1e5, tau: 0.02, mu: 0.6}}}\n"
     "bodies:\n";
 

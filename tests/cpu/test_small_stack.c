@@ -43,7 +43,7 @@ static SapStatus do_work(Work *w) {
         return sap_batch_step(w->batch, 0.005, 5);
     status = sap_scene_load(w->path, &scene);
     if (status == SAP_OK)
-        status = sap_options_set(&scene->options, "contact_preset_variant", w->preset);
+        status = sap_options_set(&scene->options, "preset", w->preset);
     if (status == SAP_OK)
         status = sap_options_set(&scene->options, "contact_solver", w->solver);
     if (status == SAP_OK) {

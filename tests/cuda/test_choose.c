@@ -29,7 +29,7 @@ static void choose(Planned *p, const char *scene, const char *preset, const char
     snprintf(path, sizeof path, "%s/%s.yaml", SAPWOOD_SOURCE_DIR, scene);
     cr_assert_eq(sap_scene_load(path, &p->scene), SAP_OK, "%s", sap_error_message());
     cr_assert_eq(sap_options_preset(preset, &p->options), SAP_OK);
-    p->options.max_rigid_contact = 32;
+    p->options.max_contacts = 32;
     cr_assert_eq(sap_options_set(&p->options, option, value), SAP_OK, "%s", sap_error_message());
     cr_assert_eq(sap_cuda_model_init(p->scene->model, &p->options, &p->dual, &p->args, &p->model), SAP_OK, "%s",
                  sap_error_message());
@@ -61,7 +61,7 @@ Test(choose, a_step_is_that_of_the_preset_whose_precisions_it_has) {
     expect(quadruped, "approx32", "threads", "1", "sap_kernel_step_approx32", "the precisions of a preset");
     expect(quadruped, "fast32", "threads", "1", "sap_kernel_step_fast32", "the precisions of a preset");
     expect(quadruped, "drake", "threads", "1", "sap_kernel_step_approx64", "the precisions of a preset");
-    expect(quadruped, "approx32", "use_f64_boundary_pose", "true", "sap_kernel_step", "no preset has these");
+    expect(quadruped, "approx32", "contact_geometry_f64", "true", "sap_kernel_step", "no preset has these");
     expect(quadruped, "fast32", "compat", "sap_warp", "sap_kernel_step", "compat");
     expect(walker, "fast32", "threads", "1", "sap_kernel_step", "constraints");
     expect(quadruped, "drake", "contact_solver", "pgs", "sap_kernel_step_pgs", "the solver alone");

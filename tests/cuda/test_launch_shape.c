@@ -33,14 +33,14 @@ static Planned plan_with(const char *name, const char *preset, SapBroadPhase bro
     cr_assert_eq(sap_scene_load(path, &p.scene), SAP_OK, "%s", sap_error_message());
     p.options = p.scene->options;
     p.options.broad_phase = broad_phase;
-    cr_assert_eq(sap_options_set(&p.options, "contact_preset_variant", preset), SAP_OK);
+    cr_assert_eq(sap_options_set(&p.options, "preset", preset), SAP_OK);
     cr_assert_eq(sap_cuda_model_init(p.scene->model, &p.options, &p.dual, &p.args, &p.model), SAP_OK);
     return p;
 }
 
 static Planned plan_contacts(const char *name, const char *preset, int capacity) {
     Planned p = plan_with(name, preset, SAP_BROAD_PHASE_AUTO);
-    p.options.max_rigid_contact = capacity;
+    p.options.max_contacts = capacity;
     cr_assert_eq(sap_cuda_model_init(p.scene->model, &p.options, &p.dual, &p.args, &p.model), SAP_OK);
     return p;
 }

@@ -24,7 +24,7 @@ static Planned plan(const char *name, const char *option, const char *value) {
     snprintf(path, sizeof path, "%s/%s.yaml", SAPWOOD_SOURCE_DIR, name);
     cr_assert_eq(sap_scene_load(path, &p.scene), SAP_OK, "%s", sap_error_message());
     SapOptions o = p.scene->options;
-    o.max_rigid_contact = 32;
+    o.max_contacts = 32;
     cr_assert_eq(sap_options_set(&o, option, value), SAP_OK, "%s", sap_error_message());
     cr_assert_eq(sap_cuda_model_init(p.scene->model, &o, &p.dual, &p.args, &p.model), SAP_OK, "%s",
                  sap_error_message());
@@ -46,7 +46,7 @@ static void expect_line(const char *header, const char *format, int number) {
 }
 
 Test(specialized_header, the_constants_are_the_numbers_of_the_arguments) {
-    Planned p = plan("bench/scenes/quadruped", "contact_preset_variant", "approx32");
+    Planned p = plan("bench/scenes/quadruped", "preset", "approx32");
     char *text = header_of(&p, SAP_CUDA_STEP, 8);
     expect_line(text, "#define SAP_SPECIALIZED_SapPlan static constexpr int nl = %d, ", p.args.plan.nl);
     expect_line(text, ", nv = %d, ", 18);
@@ -66,7 +66,7 @@ Test(specialized_header, the_constants_are_the_numbers_of_the_arguments) {
 
 /* The tables of the model, where a thread has a world: loops over them can then be unrolled. */
 Test(specialized_header, the_tables_of_the_model_are_constants_where_a_thread_has_a_world) {
-    Planned p = plan("bench/scenes/quadruped", "contact_preset_variant", "approx32");
+    Planned p = plan("bench/scenes/quadruped", "preset", "approx32");
     char *text = header_of(&p, SAP_CUDA_STEP, 1);
     const SapPlan *of = &p.model.plan->plan.plan;
     const SapLink *link = &of->link[2];

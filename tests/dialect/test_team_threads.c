@@ -471,9 +471,9 @@ static void check_line_search(const char *name, SapLineSearch line_search) {
         for (int mode = 0; mode < (short_run() ? 1 : 2); mode++) {
             char text[64];
             SapOptions o = kernel_options(precision);
-            o.line_search_variant = line_search;
-            o.contact_weight_mode = mode ? SAP_DIAG_DELASSUS : SAP_BODY_INERTIA;
-            o.contact_point_mode = mode ? SAP_CONTACT_MIDPOINT : SAP_WITNESS_POINT;
+            o.line_search = line_search;
+            o.contact_weight = mode ? SAP_DIAG_DELASSUS : SAP_BODY_INERTIA;
+            o.contact_point = mode ? SAP_CONTACT_MIDPOINT : SAP_WITNESS_POINT;
             snprintf(text, sizeof text, "%s, f%d, weight mode %d", name, precision, mode);
             check_contacts(text, &o, false);
         }
@@ -492,8 +492,8 @@ ParameterizedTest(const int *search, team_threads, contacts_with_every_line_sear
 /* Contacts so stiff that f32 cannot factor Newton's matrix. */
 Test(team_threads, contacts_whose_f32_direction_is_taken_from_f64) {
     SapOptions o = kernel_options(64);
-    o.contact_linear_solve_precision = SAP_FP32;
-    o.contact_beta = o.contact_sigma = 1e-6;
+    o.linear_solve_precision = SAP_FP32;
+    o.near_rigid = o.friction_regularization = 1e-6;
     Seen seen = check_contacts("f32 linear solve", &o, true);
     cr_assert_gt(seen.f64_retries, 0, "f32 gave every direction");
 }
@@ -501,11 +501,11 @@ Test(team_threads, contacts_whose_f32_direction_is_taken_from_f64) {
 Test(team_threads, contacts_in_mixed_precision) {
     for (int bits = 0; bits < 32 && !short_run(); bits++) {
         SapOptions o = kernel_options(64);
-        o.free_motion_solve_precision = bits & 1 ? SAP_FP64 : SAP_FP32;
+        o.free_motion_precision = bits & 1 ? SAP_FP64 : SAP_FP32;
         o.contact_solve_precision = bits & 2 ? SAP_FP64 : SAP_FP32;
-        o.contact_linear_solve_precision = bits & 4 ? SAP_FP64 : SAP_FP32;
-        o.sap_contact_weight_precision = bits & 8 ? SAP_FP64 : SAP_FP32;
-        o.use_f64_boundary_pose = bits & 16;
+        o.linear_solve_precision = bits & 4 ? SAP_FP64 : SAP_FP32;
+        o.contact_weight_precision = bits & 8 ? SAP_FP64 : SAP_FP32;
+        o.contact_geometry_f64 = bits & 16;
         o.optimality_rel_tol = bits & 2 ? 1e-6 : 1e-4;
         char text[64];
         snprintf(text, sizeof text, "mixed precision %d", bits);
@@ -566,7 +566,7 @@ static void check_collision(SapBroadPhase broad_phase, int slots) {
         char text[64];
         SapOptions o = kernel_options(precision);
         o.broad_phase = broad_phase;
-        o.max_rigid_contact = slots;
+        o.max_contacts = slots;
         snprintf(text, sizeof text, "collision, broad phase %d, %d slots, f%d", (int)broad_phase, slots, precision);
         Case c = {text, model, o, false, false, false, true};
         Seen seen = check_teams(&c);

@@ -150,8 +150,8 @@ static void add_dof(const Work *w, int world, int i, double eps, Norms *norms) {
  * not smaller. */
 static double residual_of_momentum(const Step *s, const Work *w, int world, double *rounding) {
     const SapOptions *o = s->options;
-    bool f32 = s->qd.type == SAP_TYPE_F32 || o->free_motion_solve_precision == SAP_FP32 ||
-               o->contact_solve_precision == SAP_FP32;
+    bool f32 =
+        s->qd.type == SAP_TYPE_F32 || o->free_motion_precision == SAP_FP32 || o->contact_solve_precision == SAP_FP32;
     Norms norms = {0};
     internal_impulse(s, w, world);
     for (int i = 0; i < w->nv; i++)

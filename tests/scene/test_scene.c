@@ -93,7 +93,7 @@ Test(scene, of_the_reference_gives_the_stored_model) {
         expect_names(name, json_object_get(model, "joint_label"), arrays->joint_name, arrays->num_joints);
         expect_names(name, json_object_get(model, "shape_label"), arrays->shape_name, arrays->num_shapes);
         cr_expect_float_eq(scene->dt, json_number_value(json_object_get(root, "dt")), 1e-12);
-        cr_expect_eq(scene->options.max_rigid_contact, json_integer_value(json_object_get(root, "max_rigid_contact")));
+        cr_expect_eq(scene->options.max_contacts, json_integer_value(json_object_get(root, "max_rigid_contact")));
         json_decref(root);
         snprintf(path, sizeof path, "f64/%s.json.gz", name);
         root = reference_load(path);
@@ -109,9 +109,9 @@ Test(scene, of_the_drake_comparison_loads_with_its_preset) {
         char path[512];
         snprintf(path, sizeof path, SCENES "%s.yaml", names[i]);
         SapScene *scene = load(path);
-        cr_expect_eq(scene->options.contact_weight_mode, SAP_DIAG_DELASSUS);
+        cr_expect_eq(scene->options.contact_weight, SAP_DIAG_DELASSUS);
         cr_expect_eq(scene->options.position_integration, SAP_EULER);
-        cr_expect_eq(scene->options.line_search_variant, SAP_EXACT_ROOT);
+        cr_expect_eq(scene->options.line_search, SAP_EXACT_ROOT);
         cr_expect_eq(arrays_of(scene)->shape_gap[0], 0);
         sap_scene_destroy(scene);
     }
@@ -153,8 +153,8 @@ Test(scene, has_the_documented_defaults) {
     const SapModelArrays *a = arrays_of(scene);
     cr_expect_eq(scene->dt, 0.005);
     cr_expect_eq(scene->num_worlds, 1);
-    cr_expect_eq(scene->options.max_rigid_contact, 0);
-    cr_expect_eq(scene->options.free_motion_solve_precision, SAP_FP32);
+    cr_expect_eq(scene->options.max_contacts, 0);
+    cr_expect_eq(scene->options.free_motion_precision, SAP_FP32);
     cr_expect_eq(a->gravity[2], -9.81);
     cr_expect_eq(a->num_shapes, 2);
     cr_expect_str_eq(a->shape_name[1], "DEFAULT_GROUND");
@@ -177,23 +177,21 @@ Test(scene, has_the_documented_defaults) {
 }
 
 Test(scene, reads_simulation_and_replicate) {
-    SapScene *scene =
-        parse(HEAD BALL FREE "simulation:\n"
-                             "  dt: 1 / 500\n"
-                             "  max_rigid_contact: 8 * 4\n"
-                             "  solver: {rho: 0.5, free_motion_solve_precision: fp64, cost_abs_tol: null,\n"
-                             "           Contact-Preset-Variant: approx32, max_iterations: 1e2}\n"
-                             "replicate: {num_worlds: 64, spacing: [2, 1.5, 0]}\n");
+    SapScene *scene = parse(HEAD BALL FREE "simulation:\n"
+                                           "  dt: 1 / 500\n"
+                                           "  max_contacts: 8 * 4\n"
+                                           "  solver: {rho: 0.5, free_motion_precision: fp64, cost_abs_tol: null,\n"
+                                           "           Contact-Preset-Variant: approx32, max_iterations: 1e2}\n"
+                                           "replicate: {num_worlds: 64, spacing: [2, 1.5, 0]}\n");
     cr_expect_eq(scene->dt, 0.002);
     cr_expect_eq(scene->num_worlds, 64);
     cr_expect_eq(scene->spacing[1], 1.5);
-    cr_expect_eq(scene->options.max_rigid_contact, 32);
-    cr_expect_eq(scene->options.rho, 0.5);
+    cr_expect_eq(scene->options.max_contacts, 32);
+    cr_expect_eq(scene->options.armijo_rho, 0.5);
     cr_expect_eq(scene->options.max_iterations, 100);
     cr_expect(isnan(scene->options.cost_abs_tol));
-    cr_expect_eq(scene->options.free_motion_solve_precision, SAP_FP64,
-                 "the preset must not win over a value before it");
-    cr_expect_eq(scene->options.contact_linear_solve_precision, SAP_FP32);
+    cr_expect_eq(scene->options.free_motion_precision, SAP_FP64, "the preset must not win over a value before it");
+    cr_expect_eq(scene->options.linear_solve_precision, SAP_FP32);
     sap_scene_destroy(scene);
 }
 
@@ -279,7 +277,7 @@ Test(scene, does_not_depend_on_the_locale) {
         cr_skip_test("needs a locale with a decimal comma");
     SapScene *scene = parse(HEAD BALL FREE "simulation: {dt: 0.25, solver: {rho: 0.125}}\n");
     cr_expect_eq(scene->dt, 0.25);
-    cr_expect_eq(scene->options.rho, 0.125);
+    cr_expect_eq(scene->options.armijo_rho, 0.125);
     sap_scene_destroy(scene);
 }
 

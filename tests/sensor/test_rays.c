@@ -51,7 +51,7 @@ static SapBatch *batch_of(ShapeModel *m, int worlds, const char *preset) {
     SapBatch *batch;
     need(sap_options_preset(preset, &options));
     options.threads = 1;
-    options.max_rigid_contact = 4;
+    options.max_contacts = 4;
     need(sap_batch_create(model, worlds, &options, &batch));
     sap_model_destroy(model);
     return batch;
@@ -507,7 +507,7 @@ static void crowd_cast(const SapModel *model, const SapOptions *options, const i
 static SapOptions crowd_options(const char *preset) {
     SapOptions options;
     need(sap_options_preset(preset, &options));
-    options.max_rigid_contact = 4;
+    options.max_contacts = 4;
     options.threads = 1;
     return options;
 }

@@ -60,7 +60,7 @@ static Soak start(const char *name, const char *preset) {
     char path[256];
     snprintf(path, sizeof path, "bench/scenes/%s.yaml", name);
     check(sap_scene_load(path, &s.scene));
-    check(sap_options_set(&s.scene->options, "contact_preset_variant", preset));
+    check(sap_options_set(&s.scene->options, "preset", preset));
     SapStatus status = sap_batch_create(s.scene->model, WORLDS, &s.scene->options, &s.batch);
     if (status == SAP_ERROR_UNSUPPORTED || status == SAP_ERROR_MODEL)
         return s;

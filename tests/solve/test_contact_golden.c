@@ -93,7 +93,7 @@ Test(contact_golden, wolfe_ends_at_the_minimum_that_exact_root_finds) {
         o.optimality_rel_tol = 1e-11;
         double v[2][64];
         for (int k = 0; k < 2; k++) {
-            o.line_search_variant = k == 0 ? SAP_EXACT_ROOT : SAP_WOLFE;
+            o.line_search = k == 0 ? SAP_EXACT_ROOT : SAP_WOLFE;
             Fixture b = random_bench(seed, 1, 1, &o, 0.005, true);
             cr_assert_leq(b.w->nv, 64);
             bench_step(&b, 0.005);

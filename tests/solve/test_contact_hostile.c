@@ -269,15 +269,15 @@ static void check_options(const SapOptions *base, const char *preset) {
     Tally all[4] = {{{0}, 0, 0, 0, 0, 0, 0}};
     char config[64];
     SapOptions options = *base;
-    options.max_rigid_contact = SLOTS;
+    options.max_contacts = SLOTS;
     double epsilon = options.contact_solve_precision == SAP_FP64 ? 1e-11 : 1e-5;
     for (int i = 0; i < NUM_CASES; i++) {
         Fixture b = bench_create(&cases[i]);
         for (int variant = SAP_MONOTONE_DECAY; variant <= SAP_WOLFE; variant++) {
             Tally own = {{0}, 0, 0, 0, 0, 0, 0};
             snprintf(config, sizeof config, "%s %s", preset, searches[variant]);
-            options.line_search_variant = (SapLineSearch)variant;
-            options.max_iterations = 0;
+            options.line_search = (SapLineSearch)variant;
+            options.max_iterations = -1; /* none */
             solve(&b, &options, &guess);
             options.max_iterations = 100;
             solve(&b, &options, &out);
@@ -317,8 +317,8 @@ ParameterizedTest(const int *preset, contact_hostile, every_solve_gives_numbers_
 Test(contact_hostile, a_solve_in_f32_gives_numbers_and_says_truly_how_it_ended) {
     SapOptions options;
     need(sap_options_preset("approx32", &options));
-    options.free_motion_solve_precision = options.contact_solve_precision = SAP_FP32;
-    options.contact_linear_solve_precision = options.sap_contact_weight_precision = SAP_FP32;
-    options.use_f64_boundary_pose = false;
+    options.free_motion_precision = options.contact_solve_precision = SAP_FP32;
+    options.linear_solve_precision = options.contact_weight_precision = SAP_FP32;
+    options.contact_geometry_f64 = false;
     check_options(&options, "f32");
 }

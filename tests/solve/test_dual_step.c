@@ -90,7 +90,7 @@ ParameterizedTest(const int *index, dual_step, cone_with_the_compliance_of_sap_g
     SapScene *scene = load(scenes[*index]);
     SapOptions o = options_of(SAP_SOLVER_SAP);
     o.optimality_rel_tol = 1e-10;
-    o.line_search_variant = SAP_EXACT_ROOT;
+    o.line_search = SAP_EXACT_ROOT;
     o.cost_rel_tol = o.cost_abs_tol = 0;
     SapBatch *sap = create(scene, &o);
     o.contact_solver = SAP_SOLVER_CONE;
@@ -122,7 +122,7 @@ ParameterizedTest(const int *index, dual_step, cone_with_the_compliance_of_sap_g
 
 #define BLOCK                                                                                                          \
     "schema_version: 1\n"                                                                                              \
-    "simulation: {dt: 0.01, max_rigid_contact: 8}\n"                                                                   \
+    "simulation: {dt: 0.01, max_contacts: 8}\n"                                                                        \
     "builder: {gravity: -9.81, rigid_gap: 0.01, defaults: {shape: {density: 1000, mu: 0.5}}}\n"                        \
     "bodies: [{id: block, transform: {p: [0, 0, 0.05]}, shapes: [{type: box, hx: 0.05, hy: 0.05, hz: 0.05}]}]\n"       \
     "joints: [{id: free, type: free, parent: world, child: block}]\n"                                                  \
@@ -206,7 +206,7 @@ Test(dual_step, rows_of_dofs_have_their_closed_solutions) {
 
 #define SPHERE                                                                                                         \
     "schema_version: 1\n"                                                                                              \
-    "simulation: {dt: 0.001, max_rigid_contact: 4}\n"                                                                  \
+    "simulation: {dt: 0.001, max_contacts: 4}\n"                                                                       \
     "builder: {gravity: -10, rigid_gap: %s}\n"                                                                         \
     "bodies: [{id: ball, transform: {p: [0, 0, 1.1]}, shapes: [{type: sphere, radius: 0.1, density: 1000}]}]\n"        \
     "joints: [{id: free, type: free, parent: world, child: ball}]\n"                                                   \
@@ -254,7 +254,7 @@ Test(dual_step, a_sphere_with_restitution_one_half_rises_to_a_quarter) {
 Test(dual_step, contradictory_targets_are_told_and_the_world_moves_on) {
     SapScene *scene =
         parse("schema_version: 1\n"
-              "simulation: {dt: 0.01, max_rigid_contact: 4}\n"
+              "simulation: {dt: 0.01, max_contacts: 4}\n"
               "builder: {gravity: 0}\n"
               "ground: false\n"
               "bodies: [{id: ball, shapes: [{type: sphere, radius: 0.1}]}]\n"
@@ -359,7 +359,7 @@ Test(dual_step, a_contact_finds_its_force_by_the_key_of_the_caller_in_any_order)
     o.warm_start = true;
     o.optimality_rel_tol = 1e-8;
     o.push_factor = 0;
-    o.max_rigid_contact = RECORDS;
+    o.max_contacts = RECORDS;
     static Caches caches;
     SapContactReport record = {.cache_key = caches.key, .cache = caches.cache, .dof_cache = caches.dof_cache};
     int32_t forwards[RECORDS], backwards[RECORDS];
@@ -458,7 +458,7 @@ Test(dual_step, a_contact_with_exchanged_sides_is_another_contact) {
  * its bound. */
 static const char terms_text[] =
     "schema_version: 1\n"
-    "simulation: {dt: 0.01, max_rigid_contact: 4}\n"
+    "simulation: {dt: 0.01, max_contacts: 4}\n"
     "bodies:\n"
     "- {id: ball, transform: {p: [0, 0, 0.1]}, shapes: [{type: sphere, radius: 0.1, density: 1000}]}\n"
     "- {id: a, mass: 2, inertia: [1, 1, 1]}\n"
@@ -564,8 +564,8 @@ Test(dual_step, refuses_options_that_do_not_fit) {
     refused(scene, SAP_ERROR_UNSUPPORTED, &o, "contact_solver cone");
     SapSolver *solver = NULL;
     o = options_of(SAP_SOLVER_PGS);
-    o.max_rigid_contact = 2000;
+    o.max_contacts = 2000;
     cr_expect_eq(sap_solver_create(scene->model, 1, &o, &solver), SAP_ERROR_ARGUMENT);
-    cr_expect(strstr(sap_error_message(), "max_rigid_contact is 2000"), "%s", sap_error_message());
+    cr_expect(strstr(sap_error_message(), "max_contacts is 2000"), "%s", sap_error_message());
     sap_scene_destroy(scene);
 }

@@ -29,7 +29,7 @@ static void create_worlds(const SapModel *model, SapOptions o, SapFactorPlan pla
                                     sap_kernels_find(SAP_ISA_GENERIC, 1, SAP_FP64)};
     o.factor_plan = plan;
     o.device = SAP_DEVICE_CUDA; /* whose stages these are */
-    o.max_rigid_contact = HASH_SLOTS;
+    o.max_contacts = HASH_SLOTS;
     out->k = kernel_batch_create_with(model, WORLDS, &o, kernels, H);
     out->contacts = kernel_batch_add_contacts(&out->k, 0, kernels);
     out->k.args.report.iterations = out->iterations;
@@ -65,7 +65,7 @@ static void check_agreement(const SapModel *model) {
         SapOptions o;
         double most = 0;
         need(sap_options_preset(cases[i].preset, &o));
-        o.line_search_variant = SAP_EXACT_ROOT;
+        o.line_search = SAP_EXACT_ROOT;
         create_worlds(model, o, SAP_FACTOR_LIBRARY, &library);
         create_worlds(model, o, SAP_FACTOR_SPARSE, &built_in);
         step_lockstep(&library, STEPS, -1);
@@ -143,7 +143,7 @@ static void check_failure(SapPrecision linear) {
     Worlds whole, broken;
     SapModel *model = forest();
     SapOptions o = kernel_options(64);
-    o.contact_linear_solve_precision = linear;
+    o.linear_solve_precision = linear;
     create_worlds(model, o, SAP_FACTOR_LIBRARY, &whole);
     create_worlds(model, o, SAP_FACTOR_LIBRARY, &broken);
     step_lockstep(&whole, 1, -1);

@@ -207,7 +207,7 @@ static void momentum_error(SapContactPoint mode, uint64_t seed, double *linear, 
     }
     SapOptions o = options_of("approx64", SAP_EXACT_ROOT);
     o.optimality_rel_tol = 1e-12;
-    o.contact_point_mode = mode;
+    o.contact_point = mode;
     Fixture b = bench_create(parts_model(&parts), 1, &o);
     random_coordinates(&random, b.w->m, b.w->q);
     random_numbers(&random, 2, b.w->v, b.w->nv);

@@ -111,10 +111,10 @@ static Fixture *bench_create(const Setup *setup) {
     Fixture *b = calloc(1, sizeof *b);
     SapOptions options;
     need(sap_options_preset(setup->preset, &options));
-    options.max_rigid_contact = HASH_SLOTS;
+    options.max_contacts = HASH_SLOTS;
     options.lanes = setup->lanes;
     options.threads = setup->threads;
-    options.line_search_variant = setup->line_search;
+    options.line_search = setup->line_search;
     options.contact_solver = setup->solver;
     options.friction_law = setup->law;
     b->setup = *setup;

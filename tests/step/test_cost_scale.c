@@ -20,7 +20,7 @@ enum { STEPS = 40 };
 static SapScene *scene_with(const char *wheel) {
     static char text[2048];
     snprintf(text, sizeof text,
-             HEAD "simulation: {dt: 0.01, max_rigid_contact: 32}\n"
+             HEAD "simulation: {dt: 0.01, max_contacts: 32}\n"
                   "builder: {gravity: -9.81, rigid_gap: 0.005, defaults: {shape: {density: 1000, mu: 0.6}}}\n"
                   "bodies:\n"
                   "- {id: a, transform: {p: [0, 0, 0.06]}, shapes: &box [{type: box, hx: 0.05, hy: 0.04, hz: 0.05}]}\n"
@@ -50,8 +50,8 @@ static Run run(const char *wheel, const char *preset, SapLineSearch search, doub
     SapBatch *batch;
     Run out = {0, 0};
     need(sap_options_preset(preset, &o));
-    o.line_search_variant = search;
-    o.max_rigid_contact = 32;
+    o.line_search = search;
+    o.max_contacts = 32;
     need(sap_batch_create_as(scene->model, 1, &o, SAP_F64, &batch));
     SapControl *control = sap_batch_control(batch);
     ((double *)control->joint_f)[18] = f;

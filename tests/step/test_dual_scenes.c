@@ -48,7 +48,7 @@ static SapOptions options_of(const Way *way) {
 static SapBatch *create(const SapScene *scene, int worlds, const SapOptions *options) {
     SapOptions o = *options;
     SapBatch *batch = NULL;
-    o.max_rigid_contact = scene->options.max_rigid_contact; /* else a trial of 100 steps finds it */
+    o.max_contacts = scene->options.max_contacts; /* else a trial of 100 steps finds it */
     need(sap_batch_create(scene->model, worlds, &o, &batch));
     return batch;
 }
@@ -71,7 +71,7 @@ enum { BOXES = 10 };
 static SapScene *stack(int count, double density, double other) {
     static char text[16384];
     int n = snprintf(text, sizeof text,
-                     "schema_version: 1\nsimulation: {dt: 0.005, max_rigid_contact: %d}\n"
+                     "schema_version: 1\nsimulation: {dt: 0.005, max_contacts: %d}\n"
                      "builder: {gravity: -9.81, rigid_gap: 0.005, defaults: {shape: {mu: 0.6}}}\nbodies:\n",
                      4 * count);
     for (int i = 0; i < count; i++)
@@ -147,7 +147,7 @@ Test(dual_scenes, masses_of_one_to_a_million_stand_on_each_other) {
 /* Two cards of 0.2 m that lean against each other at 15 degrees. Their centres are 0.1 sin(15) from the ridge. */
 #define CARDS                                                                                                          \
     "schema_version: 1\n"                                                                                              \
-    "simulation: {dt: 0.002, max_rigid_contact: 24}\n"                                                                 \
+    "simulation: {dt: 0.002, max_contacts: 24}\n"                                                                      \
     "builder: {gravity: -9.81, rigid_gap: 0.002, defaults: {shape: {density: 700, mu: 0.6}}}\n"                        \
     "bodies:\n"                                                                                                        \
     "- {id: left, transform: {p: [-0.0280, 0, 0.0972], q: {axis_angle: {axis: y, angle: 0.2617993878}}}, "             \
@@ -185,7 +185,7 @@ Test(dual_scenes, a_house_of_cards_stands_by_friction_alone) {
 /* A thin rod that slides on its tip with mu = 2: rigid contact with Coulomb's law may have no solution. */
 #define ROD                                                                                                            \
     "schema_version: 1\n"                                                                                              \
-    "simulation: {dt: 0.001, max_rigid_contact: 8}\n"                                                                  \
+    "simulation: {dt: 0.001, max_contacts: 8}\n"                                                                       \
     "builder: {gravity: -9.81, rigid_gap: 0.002, defaults: {shape: {density: 1000, mu: 2}}}\n"                         \
     "bodies: [{id: rod, transform: {p: [0, 0, %g], q: {axis_angle: {axis: y, angle: %g}}}, "                           \
     "shapes: [{type: capsule, radius: 0.01, half_height: 0.5}]}]\n"                                                    \
@@ -235,7 +235,7 @@ Test(dual_scenes, the_rod_of_painleve_has_a_truthful_status) {
 
 #define TUMBLE                                                                                                         \
     "schema_version: 1\n"                                                                                              \
-    "simulation: {dt: 0.005, max_rigid_contact: 24}\n"                                                                 \
+    "simulation: {dt: 0.005, max_contacts: 24}\n"                                                                      \
     "builder: {gravity: %g, rigid_gap: %g, defaults: {shape: {density: 1000, mu: %g}}}\n"                              \
     "bodies:\n"                                                                                                        \
     "- {id: a, transform: {p: [0, 0, 0.09]}, shapes: &box [{type: box, hx: 0.05, %s}]}\n"                              \

@@ -113,7 +113,7 @@ ParameterizedTestParameters(f64_repeat, every_line_search_converges_in_f32) {
 /* docs/solve.md: at most 0.6 % of the steps of worlds are repeated in any of five scenes. */
 ParameterizedTest(int *line_search, f64_repeat, every_line_search_converges_in_f32) {
     SapScene *scene = load("quadruped");
-    SapOptions options = options_of("fast32", "line_search_variant", line_searches[*line_search]);
+    SapOptions options = options_of("fast32", "line_search", line_searches[*line_search]);
     SapBatch *batch = quadrupeds(scene, &options);
     int repeated = 0;
     for (int i = 0; i < STEPS; i++) {

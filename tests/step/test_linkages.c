@@ -362,7 +362,7 @@ static double check_scene(const Loop *loop, const char *preset, int steps) {
     SapOptions o;
     SapBatch *batch = NULL;
     need(sap_options_preset(preset, &o));
-    o.max_rigid_contact = scene->options.max_rigid_contact;
+    o.max_contacts = scene->options.max_contacts;
     o.threads = 2;
     need(sap_batch_create_as(scene->model, WORLDS, &o, SAP_F64, &batch));
     double *v = sap_batch_state(batch)->joint_qd, *error = array_of(batch, SAP_BATCH_CONSTRAINT_RESIDUAL), worst = 0;

@@ -90,7 +90,7 @@ static Run *run_create(const LongRun *what, const char *preset) {
     run->preset = preset;
     snprintf(path, sizeof path, "%s/%s", SAPWOOD_SOURCE_DIR, what->scene);
     need(sap_scene_load(path, &run->scene));
-    need(sap_options_set(&run->scene->options, "contact_preset_variant", preset));
+    need(sap_options_set(&run->scene->options, "preset", preset));
     run->scene->options.threads = 1;
     need(sap_batch_create_as(run->scene->model, NUM_WORLDS, &run->scene->options, SAP_F64, &run->batch));
     run->m = sap_model_arrays(run->scene->model);
@@ -258,7 +258,7 @@ Test(long_runs, a_pinched_capsule_creeps_no_faster_than_regularised_friction_all
             z[w] = run->body_q[7 * (w * run->m->num_bodies + body) + 2];
         run_steps(run, settle, steps());
         double h = run->scene->dt, time = h * (steps() - settle);
-        double allowed = 5 * run->scene->options.contact_sigma * gravity_size(run->m) * h * time;
+        double allowed = 5 * run->scene->options.friction_regularization * gravity_size(run->m) * h * time;
         for (int w = 0; w < NUM_WORLDS; w++) {
             double creep = z[w] - run->body_q[7 * (w * run->m->num_bodies + body) + 2];
             printf("pinch %s, world %d: creeps %.3g m in %.3g s, allowed %.3g\n", run->preset, w, creep, time, allowed);

@@ -401,7 +401,7 @@ enum { HERD = 11, SICK = 5 };
 static SapBatch *herd(const SapScene *scene) {
     SapOptions o = scene->options;
     SapBatch *batch = NULL;
-    cr_assert_eq(sap_options_set(&o, "contact_preset_variant", "mujoco64"), SAP_OK);
+    cr_assert_eq(sap_options_set(&o, "preset", "mujoco64"), SAP_OK);
     o.threads = 1;
     cr_assert_eq(sap_batch_create(scene->model, HERD, &o, &batch), SAP_OK, "%s", sap_error_message());
     double *v = sap_batch_state(batch)->joint_qd;

@@ -25,7 +25,7 @@ static SapBatch *open_reports(const char *how, int worlds, int lanes) {
     need(sap_options_preset(preset, &o));
     if (solver)
         need(sap_options_set(&o, "contact_solver", solver));
-    o.max_rigid_contact = 24;
+    o.max_contacts = 24;
     o.threads = 1;
     o.lanes = lanes;
     need(sap_batch_create_as(scene->model, worlds, &o, SAP_F64, &batch));

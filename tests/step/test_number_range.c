@@ -19,7 +19,7 @@ static uint32_t pendulum_status(SapPrecision precision, double angle, double rat
     SapModel *model = parts_model(&parts);
     SapOptions options;
     need(sap_options_preset("approx32", &options));
-    options.free_motion_solve_precision = precision;
+    options.free_motion_precision = precision;
     SapSolver *solver;
     need(sap_solver_create(model, 1, &options, &solver));
     SapState state = {.num_worlds = 1, .dtype = SAP_F64, .joint_q = &angle, .joint_qd = &rate};
@@ -51,7 +51,7 @@ static uint32_t spin_status(SapPrecision precision, SapPositionIntegration integ
     SapModel *model = parts_model(&parts);
     SapOptions options;
     need(sap_options_preset("approx32", &options));
-    options.free_motion_solve_precision = precision;
+    options.free_motion_precision = precision;
     options.position_integration = integration;
     SapSolver *solver;
     need(sap_solver_create(model, 1, &options, &solver));

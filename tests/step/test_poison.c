@@ -128,7 +128,7 @@ static Fixture *bench_create(const Setup *setup, SapModel *model) {
     const SapModelArrays *m = sap_model_arrays(model);
     SapOptions options;
     need(sap_options_preset("approx32", &options));
-    options.free_motion_solve_precision = setup->precision;
+    options.free_motion_precision = setup->precision;
     options.position_integration = setup->integration;
     options.lanes = setup->lanes;
     options.threads = setup->threads;

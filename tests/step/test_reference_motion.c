@@ -107,7 +107,7 @@ static double follow_on_cores(const SapScene *scene, const json_t *steps) {
     SapContacts *contacts = NULL;
     cr_assert_eq(sap_solver_create(scene->model, 1, &options, &solver), SAP_OK);
     cr_assert_eq(sap_state_create(scene->model, 1, SAP_F64, &state), SAP_OK);
-    cr_assert_eq(sap_contacts_create(1, options.max_rigid_contact, SAP_F64, &contacts), SAP_OK);
+    cr_assert_eq(sap_contacts_create(1, options.max_contacts, SAP_F64, &contacts), SAP_OK);
     for (size_t i = 0; i < json_array_size(steps); i++) {
         cr_assert_eq(sap_collide(solver, state, contacts), SAP_OK);
         move_to_cores(sap_model_arrays(scene->model), contacts, state);
@@ -142,8 +142,8 @@ static double follow_sap_warp(const Run *run, bool on_cores) {
     json_t *reference = reference_load(path), *steps = json_object_get(reference, "trajectory");
     cr_assert_neq(steps, NULL, "%s", path);
     SapScene *scene = load_scene(scene_file);
-    cr_assert_eq(sap_options_set(&scene->options, "contact_preset_variant", run->preset), SAP_OK);
-    cr_assert_eq(sap_options_set(&scene->options, "line_search_variant", run->line_search), SAP_OK);
+    cr_assert_eq(sap_options_set(&scene->options, "preset", run->preset), SAP_OK);
+    cr_assert_eq(sap_options_set(&scene->options, "line_search", run->line_search), SAP_OK);
     /* monotone_decay ended there far from the minimum: only with its stopping test is the motion the same. */
     if (strcmp(run->line_search, "monotone_decay") == 0)
         cr_assert_eq(sap_options_set(&scene->options, "compat", "sap_warp"), SAP_OK);

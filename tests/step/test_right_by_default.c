@@ -52,7 +52,7 @@ static void check_status(SapBatch *batch, int worlds) {
 enum { BALLS = 1000 };
 
 #define BALL_SCENE                                                                                                     \
-    HEAD "simulation: {dt: 0.002, max_rigid_contact: 4}\n"                                                             \
+    HEAD "simulation: {dt: 0.002, max_contacts: 4}\n"                                                                  \
          "builder: {gravity: -9.81, defaults: {shape: {density: 1000, mu: 1, ke: 1e5}}}\n"
 
 ParameterizedTestParameters(right_by_default, a_thousand_thrown_balls_stay_on_the_ground) {
@@ -88,7 +88,7 @@ static double depth_on_a_slope(const SapOptions *o, double degrees) {
     char text[512];
     double angle = degrees * M_PI / 180;
     snprintf(text, sizeof text,
-             HEAD "simulation: {dt: 0.002, max_rigid_contact: 4}\n"
+             HEAD "simulation: {dt: 0.002, max_contacts: 4}\n"
                   "builder: {gravity: -%.15g, defaults: {shape: {density: 1000, mu: 1, ke: 1e5}}}\n" BALL FREE,
              9.81 * cos(angle));
     SapScene *scene = parse(text);
@@ -119,7 +119,7 @@ ParameterizedTestParameters(right_by_default, a_ball_dropped_on_a_slope_sinks_as
 ParameterizedTest(int *preset, right_by_default, a_ball_dropped_on_a_slope_sinks_as_deep_as_with_tight_solves) {
     for (int degrees = 10; degrees <= 20; degrees += 10) {
         SapOptions own = preset_options(preset_names[*preset]), tight = own;
-        tight.line_search_variant = SAP_EXACT_ROOT;
+        tight.line_search = SAP_EXACT_ROOT;
         tight.optimality_rel_tol = 1e-10;
         double depth = depth_on_a_slope(&own, degrees), expected = depth_on_a_slope(&tight, degrees);
         printf("%s, %d degrees: %.2f mm, tight %.2f mm\n", preset_names[*preset], degrees, 1e3 * depth, 1e3 * expected);
@@ -180,7 +180,7 @@ ParameterizedTest(int *preset, right_by_default, contacts_carry_the_weight_of_a_
     static const double sizes[] = {0.05, 0.25};
     for (int i = 0; i < 2; i++) {
         SapOptions o = preset_options(preset_names[*preset]);
-        o.max_rigid_contact = 32;
+        o.max_contacts = 32;
         double support = mean_support(scene, &o, sizes[i]);
         printf("%s, targets moving by %g rad: %.4f of the weight\n", preset_names[*preset], sizes[i], support);
         cr_expect_float_eq(support, 1, 5e-3, "%s, %g rad: %g", preset_names[*preset], sizes[i], support);
@@ -204,11 +204,11 @@ ParameterizedTest(int *preset, right_by_default, a_step_from_a_moving_state_has_
     SapScene *scene = load(SAPWOOD_SOURCE_DIR "/bench/scenes/quadruped.yaml");
     const SapModelArrays *a = sap_model_arrays(scene->model);
     SapOptions own = preset_options(preset_names[*preset]);
-    own.max_rigid_contact = 32;
+    own.max_contacts = 32;
     SapOptions tight = own;
-    tight.line_search_variant = SAP_EXACT_ROOT;
+    tight.line_search = SAP_EXACT_ROOT;
     tight.optimality_rel_tol = 1e-10;
-    tight.contact_solve_precision = tight.contact_linear_solve_precision = SAP_FP64;
+    tight.contact_solve_precision = tight.linear_solve_precision = SAP_FP64;
     SapBatch *batch = batch_of(scene, ROBOTS, &own), *exact = batch_of(scene, ROBOTS, &tight);
     SapState *x = sap_batch_state(batch), *y = sap_batch_state(exact);
     Random random = random_seed(8);

@@ -384,7 +384,7 @@ PairWorlds pair_worlds_create(const TestShape *const shape[2], const double *con
     PairWorlds w = {.n = n, .is_static = {static_pose[0] != NULL, static_pose[1] != NULL}};
     SapOptions options;
     need(sap_options_preset("approx64", &options));
-    options.max_rigid_contact = PAIR_SLOTS;
+    options.max_contacts = PAIR_SLOTS;
     options.threads = 1;
     w.model = pair_model(shape, static_pose);
     w.swapped = model_shape(shape, 0) == 1;

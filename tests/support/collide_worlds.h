@@ -22,7 +22,7 @@ typedef struct CollideWorlds {
 static inline SapOptions f64_options(int slots) {
     SapOptions o;
     need(sap_options_preset("approx64", &o));
-    o.max_rigid_contact = slots;
+    o.max_contacts = slots;
     o.threads = 1;
     return o;
 }
@@ -31,7 +31,7 @@ static inline CollideWorlds collide_worlds_create(const SapModel *model, int n, 
     CollideWorlds w = {.n = n, .nq = sap_model_arrays(model)->num_coords};
     need(sap_solver_create(model, n, options, &w.solver));
     need(sap_state_create(model, n, SAP_F64, &w.state));
-    need(sap_contacts_create(n, options->max_rigid_contact, SAP_F64, &w.contacts));
+    need(sap_contacts_create(n, options->max_contacts, SAP_F64, &w.contacts));
     return w;
 }
 

@@ -4,8 +4,8 @@
 SapOptions options_of(const char *preset, SapLineSearch line_search) {
     SapOptions o;
     need(sap_options_preset(preset, &o));
-    o.line_search_variant = line_search;
-    o.max_rigid_contact = SLOTS;
+    o.line_search = line_search;
+    o.max_contacts = SLOTS;
     o.threads = 1;
     return o;
 }

@@ -30,28 +30,28 @@ static inline SapBuffer kernel_buffer(void *data, int width, SapDtype dtype) {
 /* The defaults of a preset, written out: this header must not need the embedded presets. */
 static inline SapOptions kernel_options(int precision) {
     SapPrecision p = precision == 64 ? SAP_FP64 : SAP_FP32;
-    SapOptions o = {.free_motion_solve_precision = p,
+    SapOptions o = {.free_motion_precision = p,
                     .contact_solve_precision = p,
-                    .contact_linear_solve_precision = p,
-                    .sap_contact_weight_precision = p,
-                    .use_f64_boundary_pose = precision == 64,
-                    .max_rigid_contact = 16,
+                    .linear_solve_precision = p,
+                    .contact_weight_precision = p,
+                    .contact_geometry_f64 = precision == 64,
+                    .max_contacts = 16,
                     .max_contacts_per_pair = 4,
                     .fallback_mu = 0.5,
                     .fallback_stiffness = 1e10,
-                    .contact_beta = 1,
-                    .contact_sigma = 1e-3,
-                    .contact_tau_d = 0.01,
+                    .near_rigid = 1,
+                    .friction_regularization = 1e-3,
+                    .fallback_tau = 0.01,
                     .max_iterations = 100,
                     .optimality_abs_tol = 1e-14,
                     .optimality_rel_tol = precision == 64 ? 1e-6 : 1e-4,
                     .cost_abs_tol = 1e-30,
                     .cost_rel_tol = precision == 64 ? 1e-15 : 1e-7,
-                    .line_search_variant = SAP_EXACT_ROOT,
-                    .line_search_max_iterations = 40,
+                    .line_search = SAP_EXACT_ROOT,
+                    .line_search_max_iterations = 0,
                     .armijo_c = 1e-4,
-                    .rho = 0.8,
-                    .line_search_relative_slop = 1e-10};
+                    .armijo_rho = 0.8,
+                    .armijo_slop = 1e-10};
     return o;
 }
 
@@ -65,7 +65,7 @@ static inline SapKernelSet kernel_set(const SapKernels *const kernels[2]) {
 static inline KernelBatch kernel_batch_create_with(const SapModel *model, int worlds, const SapOptions *o,
                                                    const SapKernels *const kernels[2], double h) {
     const SapModelArrays *m = sap_model_arrays(model);
-    SapDtype dtype = o->free_motion_solve_precision == SAP_FP64 ? SAP_F64 : SAP_F32;
+    SapDtype dtype = o->free_motion_precision == SAP_FP64 ? SAP_F64 : SAP_F32;
     KernelBatch k = {.batch = hash_batch_create(m, worlds, dtype), .kernels = {kernels[0], kernels[1]}};
     SapKernelSet set = kernel_set(kernels);
     if (sap_plan_create(model, 0, &k.plan) != SAP_OK || sap_plan_set_broad_phase(m, o->broad_phase, &k.plan) != SAP_OK)

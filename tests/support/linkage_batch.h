@@ -29,7 +29,7 @@ static inline SapBatch *create_with(const SapScene *scene, int worlds, SapOption
     o.threads = 1;
     o.optimality_rel_tol = 1e-13;
     o.cost_rel_tol = 0;
-    o.line_search_variant = SAP_EXACT_ROOT;
+    o.line_search = SAP_EXACT_ROOT;
     need(sap_batch_create_as(scene->model, worlds, &o, SAP_F64, &batch));
     return batch;
 }

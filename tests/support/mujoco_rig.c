@@ -47,7 +47,7 @@ SapOptions rig_options(void) {
     SapOptions o;
     cr_assert_eq(sap_options_preset("approx64", &o), SAP_OK);
     o.contact_solver = SAP_SOLVER_MUJOCO;
-    o.max_rigid_contact = 4;
+    o.max_contacts = 4;
     o.threads = 1;
     return o;
 }

@@ -229,7 +229,7 @@ static inline SapOptions options_of(const char *preset, int lanes, int threads) 
     cr_assert_eq(sap_options_preset(preset, &o), SAP_OK);
     o.lanes = lanes;
     o.threads = threads;
-    o.max_rigid_contact = 32; /* a probe finds another number for every model */
+    o.max_contacts = 32; /* a probe finds another number for every model */
     return o;
 }
 

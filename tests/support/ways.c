@@ -122,7 +122,7 @@ static SapOptions options_of(const Batch *b) {
 
 static SapStatus create_with(Batch *b, const SapOptions *o) {
     const SapModel *model = b->subject->scene->model;
-    bool f64 = b->way->storage && o->free_motion_solve_precision == SAP_FP32;
+    bool f64 = b->way->storage && o->free_motion_precision == SAP_FP32;
     if (b->subject->dtype == PRESET_DTYPE && !f64)
         return sap_batch_create(model, b->places, o, &b->batch);
     return sap_batch_create_as(model, b->places, o, f64 ? SAP_F64 : (SapDtype)b->subject->dtype, &b->batch);

@@ -12,7 +12,7 @@
 SapOptions worlds_options(SapPrecision precision) {
     SapOptions options;
     need(sap_options_preset("approx64", &options));
-    options.free_motion_solve_precision = precision;
+    options.free_motion_precision = precision;
     return options;
 }
 

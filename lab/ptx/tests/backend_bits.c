@@ -42,7 +42,7 @@ typedef struct Counts {
 /* The worlds of a scene where it has contacts, as all cases begin. */
 static SapBatch *warm_up(const Subject *subject) {
     SapOptions o = subject->options;
-    NEED(sap_options_set(&o, "contact_preset_variant", "approx64"));
+    NEED(sap_options_set(&o, "preset", "approx64"));
     SapBatch *batch = backend_batch(subject->model, MOST_WORLDS, &o, SAP_DEVICE_CPU);
     backend_disturb(batch, 1);
     NEED(sap_batch_step(batch, subject->dt, WARM_UP));
@@ -144,8 +144,8 @@ static void check_options(const Subject *subject, const SapOptions *o, SapBatch 
     count_contacts(expected, counts);
     if (extent == EXTENT_ALL)
         for (size_t t = 0; t < NUM_TEAMS - 1; t++) /* each team has each number of worlds with some line search */
-            check_case(subject, *o, worlds[(t + o->line_search_variant) % NUM_WORLDS], teams[t], 0, start, expected,
-                       name, counts);
+            check_case(subject, *o, worlds[(t + o->line_search) % NUM_WORLDS], teams[t], 0, start, expected, name,
+                       counts);
     int team = extent == EXTENT_ALL ? teams[NUM_TEAMS - 1] : next_team(subject, extent, counts);
     check_case(subject, *o, 3, team, 0, start, expected, name, counts);
     /* what is not in shared memory is in the workspace */
@@ -166,10 +166,10 @@ static void check_subject(const Subject *subject, Extent extent) {
             SapOptions o = subject->options;
             if (!chosen)
                 continue;
-            NEED(sap_options_set(&o, "contact_preset_variant", *preset));
+            NEED(sap_options_set(&o, "preset", *preset));
             if (o.contact_solver == SAP_SOLVER_MUJOCO) /* backend_mujoco.c */
                 continue;
-            NEED(sap_options_set(&o, "line_search_variant", line_searches[l]));
+            NEED(sap_options_set(&o, "line_search", line_searches[l]));
             snprintf(name, sizeof name, "%s, %s, %s", subject->name, *preset, line_searches[l]);
             check_options(subject, &o, start, name, extent, &counts);
         }

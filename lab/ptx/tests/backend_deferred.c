@@ -20,7 +20,7 @@ typedef struct Start {
 static Start start_of(const char *path) {
     Start start = {.scene = backend_scene(path)};
     SapOptions o = start.scene->options;
-    NEED(sap_options_set(&o, "contact_preset_variant", "approx64"));
+    NEED(sap_options_set(&o, "preset", "approx64"));
     start.batch = backend_batch(start.scene->model, WORLDS, &o, SAP_DEVICE_CPU);
     backend_disturb(start.batch, 1);
     NEED(sap_batch_step(start.batch, start.scene->dt, WARM_UP));
@@ -81,9 +81,9 @@ static long long check_bits(const Start *start, const char *preset, int capacity
     SapBatch *pair[2];
     char what[160];
     snprintf(what, sizeof what, "%s, capacity %d, %s%s", preset, capacity, method, broken ? ", a broken world" : "");
-    NEED(sap_options_set(&o, "contact_preset_variant", preset));
+    NEED(sap_options_set(&o, "preset", preset));
     NEED(sap_options_set(&o, "broad_phase", method));
-    o.max_rigid_contact = capacity ? capacity : o.max_rigid_contact;
+    o.max_contacts = capacity ? capacity : o.max_contacts;
     for (int i = 0; i < 2; i++) {
         pair[i] = backend_batch(start->scene->model, WORLDS, &o, (SapDevice)i);
         backend_copy_worlds(start->batch, pair[i]);

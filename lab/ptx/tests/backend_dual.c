@@ -22,7 +22,7 @@ static const Case cases[] = {
     {"bench/scenes/stack5.yaml", 16, {{"contact_solver", "cone"}, {"warm_start", "true"}}},
     {"tests/scenes/linkages.yaml", 8, {{"contact_solver", "cone"}, {"contact_compliance", "sap"}}},
     {"bench/scenes/quadruped.yaml", 16, {{"contact_solver", "pgs"}, {"pgs_omega", "1.3"}}},
-    {"bench/scenes/stack5.yaml", 64, {{"contact_solver", "pgs_rows"}, {"contact_preset_variant", "drake"}}},
+    {"bench/scenes/stack5.yaml", 64, {{"contact_solver", "pgs_rows"}, {"preset", "drake"}}},
     {"bench/scenes/gripper.yaml", 8, {{"contact_solver", "active_set"}, {"warm_start", "true"}}},
     {"bench/scenes/stack5.yaml", 32, {{"contact_solver", "active_set"}, {"restitution", "0.5"}}},
 };

@@ -95,7 +95,7 @@ static void check_preset(const SapScene *scene, const char *preset) {
     SapOptions options = scene->options;
     int parameters = sap_model_arrays(scene->model)->num_tendons > 0 ? SAP_NUM_PARAMETERS : SAP_PARAMETER_CONSTRAINT_X;
     SapBatch *pair[2];
-    NEED(sap_options_set(&options, "contact_preset_variant", preset));
+    NEED(sap_options_set(&options, "preset", preset));
     for (int i = 0; i < 2; i++) {
         pair[i] = backend_batch(scene->model, WORLDS, &options, (SapDevice)i);
         backend_disturb(pair[i], 4);
@@ -124,7 +124,7 @@ static void check_grids(const char *preset) {
     SapOptions options = scene->options;
     SapBatch *pair[2];
     const SapModelArrays *a = sap_model_arrays(scene->model);
-    NEED(sap_options_set(&options, "contact_preset_variant", preset));
+    NEED(sap_options_set(&options, "preset", preset));
     for (int i = 0; i < 2; i++)
         pair[i] = backend_batch(scene->model, WORLDS, &options, (SapDevice)i);
     for (int round = 0; round < 4; round++) {

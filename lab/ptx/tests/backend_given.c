@@ -25,15 +25,15 @@ typedef struct Case {
 #define ROBOT "bench/scenes/quadruped.yaml"
 #define BOXES "bench/scenes/stack5.yaml"
 static const Case cases[] = {
-    {ROBOT, 8, false, {{"contact_preset_variant", "approx32"}}},
-    {ROBOT, 32, true, {{"contact_preset_variant", "approx64"}}},
-    {ROBOT, 1, false, {{"contact_preset_variant", "fast32"}}},
-    {BOXES, 16, false, {{"contact_preset_variant", "drake"}, {"max_rigid_contact", "7"}}},
-    {"tests/scenes/hulls.yaml", 0, true, {{"contact_preset_variant", "approx64"}}},
-    {ROBOT, 8, false, {{"contact_preset_variant", "approx64"}, {"contact_solver", "cone"}, {"warm_start", "true"}}},
-    {BOXES, 64, true, {{"contact_preset_variant", "approx64"}, {"contact_solver", "pgs"}}},
-    {ROBOT, 16, true, {{"contact_preset_variant", "mujoco64"}, {"contact_solver", "mujoco"}}},
-    {BOXES, 8, false, {{"contact_preset_variant", "mujoco32"}, {"contact_solver", "mujoco"}}},
+    {ROBOT, 8, false, {{"preset", "approx32"}}},
+    {ROBOT, 32, true, {{"preset", "approx64"}}},
+    {ROBOT, 1, false, {{"preset", "fast32"}}},
+    {BOXES, 16, false, {{"preset", "drake"}, {"max_contacts", "7"}}},
+    {"tests/scenes/hulls.yaml", 0, true, {{"preset", "approx64"}}},
+    {ROBOT, 8, false, {{"preset", "approx64"}, {"contact_solver", "cone"}, {"warm_start", "true"}}},
+    {BOXES, 64, true, {{"preset", "approx64"}, {"contact_solver", "pgs"}}},
+    {ROBOT, 16, true, {{"preset", "mujoco64"}, {"contact_solver", "mujoco"}}},
+    {BOXES, 8, false, {{"preset", "mujoco32"}, {"contact_solver", "mujoco"}}},
 };
 
 static SapOptions options_of(const SapScene *scene, const Case *c, char *what, size_t size) {
@@ -211,11 +211,11 @@ static void check_any_contacts(const Case *c, bool keys, bool mujoco, int room) 
     char what[300];
     SapScene *scene = backend_scene(c->scene);
     SapOptions o = options_of(scene, c, what, sizeof what);
-    o.max_rigid_contact = o.given_contacts = room;
+    o.max_contacts = o.given_contacts = room;
     strcat(what, mujoco ? ", records of MuJoCo's form" : keys ? ", keys" : ", any records");
     SapOptions plain;
     NEED(sap_options_preset("approx64", &plain));
-    plain.max_rigid_contact = plain.given_contacts = SLOTS;
+    plain.max_contacts = plain.given_contacts = SLOTS;
     int num_bodies = sap_model_arrays(scene->model)->num_bodies;
     SapBatch *start = backend_batch(scene->model, WORLDS, &scene->options, SAP_DEVICE_CPU), *holder[2], *batch[2];
     backend_disturb(start, 2);

@@ -113,7 +113,7 @@ static void check_case(const Case *c, int number) {
     SapScene *scene = backend_scene(c->scene);
     SapModel *model = model_of(scene, c);
     SapOptions o = scene->options;
-    NEED(sap_options_set(&o, "contact_preset_variant", c->preset));
+    NEED(sap_options_set(&o, "preset", c->preset));
     NEED(sap_options_set(&o, "contact_solver", "mujoco"));
     o.team_size = c->team;
     o.shared_memory = c->shared;

@@ -103,7 +103,7 @@ static int check_batch(SapBatch *cpu, SapBatch *gpu, int num_bodies, const char 
 static void check_scene(const char *path, const char *preset) {
     SapScene *scene = backend_scene(path);
     SapOptions options = scene->options;
-    NEED(sap_options_set(&options, "contact_preset_variant", preset));
+    NEED(sap_options_set(&options, "preset", preset));
     SapBatch *cpu = backend_batch(scene->model, WORLDS, &options, SAP_DEVICE_CPU);
     SapBatch *gpu = backend_batch(scene->model, WORLDS, &options, SAP_DEVICE_CUDA);
     backend_disturb(cpu, 5);

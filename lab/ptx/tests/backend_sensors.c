@@ -79,7 +79,7 @@ static void check_scene(const char *path, const char *preset) {
     SapOptions options = scene->options;
     char what[128];
     int sum = 0;
-    NEED(sap_options_set(&options, "contact_preset_variant", preset));
+    NEED(sap_options_set(&options, "preset", preset));
     SapBatch *start = warm_up(scene, &options);
     SapBatch *pair[2] = {sensed_batch(scene, &options, SAP_DEVICE_CPU), sensed_batch(scene, &options, SAP_DEVICE_CUDA)};
     for (int i = 0; i < 2; i++) {

@@ -64,7 +64,7 @@ static int programs(void) {
 static SapOptions options_of(const char *name, const char *value) {
     SapOptions o = cube->options;
     o.specialize = SAP_SPECIALIZE_ON;
-    o.max_rigid_contact = 8;
+    o.max_contacts = 8;
     o.broad_phase = SAP_BROAD_PHASE_SWEEP; /* collision is a kernel of its own */
     if (name)
         NEED(sap_options_set(&o, name, value));
@@ -184,8 +184,8 @@ static void check_bits(const char *path, const char *preset, int team, int world
     SapOptions o = scene->options;
     SapBatchInfo info;
     char what[512];
-    NEED(sap_options_set(&o, "contact_preset_variant", preset));
-    o.max_rigid_contact = 16;
+    NEED(sap_options_set(&o, "preset", preset));
+    o.max_contacts = 16;
     SapBatch *cpu = backend_batch(scene->model, worlds, &o, SAP_DEVICE_CPU);
     o.team_size = team;
     o.specialize = SAP_SPECIALIZE_ON;

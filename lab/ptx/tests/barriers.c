@@ -88,7 +88,7 @@ static void fail_worlds(SapBatch *batch, int count) {
 static void run(const Case *c) {
     SapScene *scene = backend_scene(c->scene);
     SapOptions o = scene->options;
-    NEED(sap_options_set(&o, "contact_preset_variant", "drake"));
+    NEED(sap_options_set(&o, "preset", "drake"));
     set_options(&o, c->settings);
     o.team_size = c->team;
     SapBatch *batch = backend_batch(scene->model, c->worlds, &o, SAP_DEVICE_CUDA);

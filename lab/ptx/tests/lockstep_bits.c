@@ -69,7 +69,7 @@ int main(int argc, char **argv) {
     SapOptions options;
     SapBatchInfo info;
     NEED(sap_options_preset(argv[2], &options));
-    options.max_rigid_contact = 32;
+    options.max_contacts = 32;
     SapBatch *cpu = backend_batch(model, WORLDS, &options, SAP_DEVICE_CPU);
     options.factor_plan = SAP_FACTOR_LIBRARY;
     SapBatch *gpu = backend_batch(model, WORLDS, &options, SAP_DEVICE_CUDA);

@@ -262,7 +262,7 @@ class Quadruped(Legged):
     ) -> None:
         if model is None:
             model, height = scene("quadruped"), 0.4 if height is None else height
-            rest.setdefault("options", {"max_rigid_contact": 32})
+            rest.setdefault("options", {"max_contacts": 32})
         feet = _leaves(model)
         if len(feet) != 4:
             raise ValueError(f"{model.name} has {len(feet)} bodies without children; a quadruped has 4, its feet")

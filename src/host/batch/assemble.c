@@ -76,7 +76,7 @@ static SapStatus create_rig(Assembly *s, const SapModel *model) {
     o.threads = s->batch->options.threads;
     o.isa = s->batch->options.isa;
     o.lanes = s->batch->options.lanes;
-    o.max_rigid_contact = 1;
+    o.max_contacts = 1;
     SAP_TRY(sap_batch_create_as(model, s->count, &o, SAP_F64, &s->rig));
     for (size_t i = 0; i < sizeof used / sizeof *used; i++)
         SAP_TRY(copy_parameter(s, used[i]));

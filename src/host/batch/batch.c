@@ -70,19 +70,19 @@ static SapStatus fill_batch(SapBatch *b, const char *what, const SapModel *model
         b->num_rows += sap_constraint_type(a->constraint_type[i])->rows;
     int most;
     SAP_TRY(sap_pairs_most_contacts(a, b->options.max_contacts_per_pair, &most));
-    if (b->options.max_rigid_contact == 0)
-        SAP_TRY(sap_probe_contacts(model, &b->options, most, &b->options.max_rigid_contact));
+    if (b->options.max_contacts == 0)
+        SAP_TRY(sap_probe_contacts(model, &b->options, most, &b->options.max_contacts));
     /* do not allocate slots that can never be used */
-    if (most < b->options.max_rigid_contact)
-        b->options.max_rigid_contact = most > 0 ? most : 1;
-    if (b->options.max_rigid_contact < b->options.given_contacts)
-        b->options.max_rigid_contact = b->options.given_contacts;
+    if (most < b->options.max_contacts)
+        b->options.max_contacts = most > 0 ? most : 1;
+    if (b->options.max_contacts < b->options.given_contacts)
+        b->options.max_contacts = b->options.given_contacts;
     b->factor = sap_factor_plan_choose(&b->options, b->nv, b->backend->find_library);
     b->num_starts = 1 + a->num_keyframes;
     SAP_TRY(sap_batch_cpu.complete_model(b, model));
     SAP_TRY(b->backend->create(b, what, model));
     if (b->formulation->most_rows)
-        b->arrays.extra.rows.capacity = b->formulation->most_rows(model, b->options.max_rigid_contact);
+        b->arrays.extra.rows.capacity = b->formulation->most_rows(model, b->options.max_contacts);
     SAP_TRY(fill_arrays(b));
     SAP_TRY(sap_batch_fill_starts(b, model));
     SAP_TRY(create_cache(b));
@@ -103,7 +103,7 @@ static SapStatus create(const char *what, const SapModel *model, int num_worlds,
     }
     if (dtype && *dtype != SAP_F32 && *dtype != SAP_F64)
         return sap_fail(SAP_ERROR_ARGUMENT, "%s: dtype is %d; allowed: 0 SAP_F32, 1 SAP_F64", what, (int)*dtype);
-    b->dtype = dtype ? *dtype : b->options.free_motion_solve_precision == SAP_FP64 ? SAP_F64 : SAP_F32;
+    b->dtype = dtype ? *dtype : b->options.free_motion_precision == SAP_FP64 ? SAP_F64 : SAP_F32;
     if (b->options.device == SAP_DEVICE_CUDA)
         b->backend = &sap_batch_cuda;
     return fill_batch(b, what, model);

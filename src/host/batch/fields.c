@@ -190,7 +190,7 @@ void sap_batch_row_set(SapBatchArrays *arrays, const SapBatchRow *row, void *dat
 }
 
 static SapDtype contact_dtype(const SapBatch *b) {
-    return b->options.use_f64_boundary_pose ? SAP_F64 : SAP_F32;
+    return b->options.contact_geometry_f64 ? SAP_F64 : SAP_F32;
 }
 
 SapElementType sap_batch_row_type(const SapBatch *b, const SapBatchRow *row) {
@@ -209,7 +209,7 @@ int sap_batch_row_count(const SapBatch *b, const SapBatchRow *row) {
     case SAP_FIELD_COORDS: return b->nq;
     case SAP_FIELD_DOFS: return b->nv;
     case SAP_FIELD_BODIES: return b->nb;
-    case SAP_FIELD_CONTACTS: return b->options.max_rigid_contact;
+    case SAP_FIELD_CONTACTS: return b->options.max_contacts;
     case SAP_FIELD_CONSTRAINTS: return b->num_constraints;
     case SAP_FIELD_CONSTRAINT_ROWS: return b->num_rows;
     case SAP_FIELD_TENDONS: return b->num_tendons;
@@ -280,7 +280,7 @@ void sap_batch_carve(SapArena *arena, SapBatch *b) {
     b->arrays.state = (SapState){.num_worlds = b->num_worlds, .dtype = b->dtype};
     b->arrays.control = (SapControl){.num_worlds = b->num_worlds, .dtype = b->dtype};
     b->arrays.contacts =
-        (SapContacts){.num_worlds = b->num_worlds, .capacity = b->options.max_rigid_contact, .dtype = contact_dtype(b)};
+        (SapContacts){.num_worlds = b->num_worlds, .capacity = b->options.max_contacts, .dtype = contact_dtype(b)};
     b->arrays.given = b->arrays.contacts;
     b->arrays.given.dtype = SAP_F64;
     for (int i = 0; i < NUM_ROWS; i++)

@@ -115,7 +115,7 @@ SapStatus sap_probe_contacts(const SapModel *model, const SapOptions *options, i
     SapOptions trial = *options;
     trial.device = SAP_DEVICE_CPU;
     trial.threads = 1;
-    trial.max_rigid_contact = TRIAL_SLOTS;
+    trial.max_contacts = TRIAL_SLOTS;
     SapBatch *batch;
     int largest = 0;
     SAP_TRY(sap_batch_create(model, WORLDS, &trial, &batch));

@@ -1,4 +1,4 @@
-/* The number of contact slots of a batch whose option max_rigid_contact is 0. */
+/* The number of contact slots of a batch whose option max_contacts is 0. */
 #ifndef SAPWOOD_HOST_BATCH_PROBE_H
 #define SAPWOOD_HOST_BATCH_PROBE_H
 

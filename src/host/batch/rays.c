@@ -66,7 +66,7 @@ static SapStatus upload_shapes(SapBatch *b, const char *what, const SapModelArra
     void *memory;
     list_shapes(m, has_tree, list, &shapes);
     size_t list_bytes = ((size_t)shapes.num_static + (size_t)shapes.num_moving) * sizeof *list;
-    size_t number = sap_real_bytes(b->options.use_f64_boundary_pose), n = (size_t)b->num_worlds;
+    size_t number = sap_real_bytes(b->options.contact_geometry_f64), n = (size_t)b->num_worlds;
     size_t row = ((size_t)shapes.num_moving * SAP_PLACE_SIZE + 1) * number;
     SAP_TRY(b->backend->allocate(b, n + list_bytes / row + 1, row, "rays", &memory));
     shapes.place = memory;
@@ -111,7 +111,7 @@ SapStatus sap_rays_cast(SapBatch *b, const char *what, const uint8_t *mask, cons
     const SapStepArgs *step = b->backend->step_args(b);
     SAP_TRY(find_shapes(b, what, step->plan.statics.num_nodes > 0));
     SapRayArgs args = {.plan = step->plan,
-                       .is_f64 = b->options.use_f64_boundary_pose,
+                       .is_f64 = b->options.contact_geometry_f64,
                        .num_worlds = b->num_worlds,
                        .shapes = b->ray_shapes,
                        .distance = results->distance,

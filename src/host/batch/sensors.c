@@ -401,7 +401,7 @@ static SapBuffer start_of_bodies(const SapBatch *b) {
 static SapSenseArgs sense_args(const SapBatch *b, double h, int step, int num_steps) {
     const SapState *state = &b->arrays.state;
     const SapStepArgs *args = b->backend->step_args(b);
-    int is_f64 = b->options.free_motion_solve_precision == SAP_FP64;
+    int is_f64 = b->options.free_motion_precision == SAP_FP64;
     return (SapSenseArgs){.plan = args->plan,
                           .constants = args->constants[is_f64],
                           .is_f64 = is_f64,

@@ -83,7 +83,7 @@ static SapStatus initial_bodies(const SapModel *model, double *body_q, double *b
     SAP_TRY(sap_options_preset("approx64", &options));
     options.threads = 1;
     options.lanes = 1;
-    options.max_rigid_contact = 1;
+    options.max_contacts = 1;
     SapSolver *solver;
     SAP_TRY(sap_solver_create(model, 1, &options, &solver));
     /* joint_q and joint_qd are only read. */

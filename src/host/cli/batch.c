@@ -7,7 +7,7 @@
 #include "host/cli/cluster/cluster.h"
 
 SapDtype cli_default_dtype(const SapOptions *options) {
-    return options->free_motion_solve_precision == SAP_FP64 ? SAP_F64 : SAP_F32;
+    return options->free_motion_precision == SAP_FP64 ? SAP_F64 : SAP_F32;
 }
 
 /* ---- host copies of a batch on a GPU ---- */
@@ -36,7 +36,7 @@ static void *add_array(CliCopy *copy, int i, SapBatchField field, int worlds, si
 static bool fill_copy(const SapScene *scene, SapOptions options, int worlds, SapDtype dtype, CliBatch *b) {
     CliCopy *copy = b->copy;
     options.device = SAP_DEVICE_CPU;
-    options.max_rigid_contact = b->where.capacity;
+    options.max_contacts = b->where.capacity;
     if (!cli_check(sap_solver_create(scene->model, worlds, &options, &copy->solver)) ||
         !cli_check(sap_state_create(scene->model, worlds, dtype, &copy->state)))
         return false;

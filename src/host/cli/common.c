@@ -219,7 +219,7 @@ const struct argp *cli_settings_argp(int accepted) {
 }
 
 bool cli_settings_apply(const CliSettings *settings, SapOptions *options) {
-    if (settings->preset && !cli_check(sap_options_set(options, "contact_preset_variant", settings->preset)))
+    if (settings->preset && !cli_check(sap_options_set(options, "preset", settings->preset)))
         return false;
     for (int i = 0; i < settings->count; i++)
         if (!cli_check(sap_options_set(options, settings->set[i].name, settings->set[i].value)))

@@ -145,7 +145,7 @@ const char *const *cli_scene_folders(void);
 CliText cli_si(double value);
 /* "1.23 MB" */
 CliText cli_bytes(double bytes);
-/* The value of an option as text, such as the name of a preset ("contact_preset_variant"). */
+/* The value of an option as text, such as the name of a preset ("preset"). */
 CliText cli_option(const SapOptions *options, const char *name);
 CliText cli_isa(SapIsa isa);
 

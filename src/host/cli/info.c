@@ -29,7 +29,7 @@ static const struct argp_option options[] = {
     {"options", KEY_OPTIONS, NULL, 0, "Also print the value of every option", 0},
     {"list", KEY_LIST, NULL, 0, "List the scenes of bench/scenes and exit", 0},
     {"capabilities", KEY_CAPABILITIES, NULL, 0, "Print what each contact_solver and device can do", 0},
-    {"probe", KEY_PROBE, NULL, 0, "Step some worlds, count their contacts, and propose max_rigid_contact", 1},
+    {"probe", KEY_PROBE, NULL, 0, "Step some worlds, count their contacts, and propose max_contacts", 1},
     {"worlds", KEY_WORLDS, "N", 0, "Number of worlds of the probe; default 64", 1},
     {"steps", KEY_STEPS, "N", 0, "Number of time steps of the probe; default 400", 1},
     {"seed", KEY_SEED, "S", 0, "Seed of the noise of the probe; default 0", 1},
@@ -88,9 +88,9 @@ static bool collect(InfoArgs *args, Info *out) {
     SapSolver *solver = NULL;
     SapOptions o = scene->options;
     o.device = SAP_DEVICE_CPU; /* a solver runs on the CPU only */
-    if (o.max_rigid_contact == 0 && !cli_check(sap_batch_probe_contacts(scene->model, &o, &o.max_rigid_contact)))
+    if (o.max_contacts == 0 && !cli_check(sap_batch_probe_contacts(scene->model, &o, &o.max_contacts)))
         return false;
-    out->slots = o.max_rigid_contact;
+    out->slots = o.max_contacts;
     bool ok = cli_check(sap_solver_create(scene->model, worlds, &o, &solver)) &&
               cli_check(sap_solver_info(solver, &out->solver)) && cli_step_flops(out->scene.arrays, &out->flops) &&
               cli_errors_measure(scene, &out->errors);
@@ -169,7 +169,7 @@ static void print_contacts(const Info *info) {
     printf("%-18s %d that may touch, broad phase %s\n", "shape pairs", info->solver.shape_pairs,
            broad_phase_name(&info->solver));
     printf("%-18s %d per world, %s\n", "contact slots", info->slots,
-           info->scene.scene->options.max_rigid_contact ? "by max_rigid_contact" : "chosen by a probe");
+           info->scene.scene->options.max_contacts ? "by max_contacts" : "chosen by a probe");
     if (info->probe)
         cli_probe_print(info->probe, info->slots, 18);
 }
@@ -189,8 +189,7 @@ static void print_cost(const Info *info) {
 
 static void print_options(const SapOptions *o, bool all) {
     json_t *knobs = cli_knobs_json(o);
-    printf("%-18s %s%s", "preset", cli_option(o, "contact_preset_variant").text,
-           json_object_size(knobs) > 0 ? ", and " : "");
+    printf("%-18s %s%s", "preset", cli_option(o, "preset").text, json_object_size(knobs) > 0 ? ", and " : "");
     json_decref(knobs);
     cli_knobs_print(stdout, o);
     puts(all ? "\noptions" : "; --options lists all options");
@@ -243,7 +242,7 @@ static json_t *joints_json(const SapModelArrays *a) {
 
 static json_t *options_json(const SapOptions *o) {
     json_t *json = json_object();
-    cli_json_put(&json, "preset", json_string(cli_option(o, "contact_preset_variant").text));
+    cli_json_put(&json, "preset", json_string(cli_option(o, "preset").text));
     for (const char *const *name = sap_options_names(); *name; name++)
         cli_json_put(&json, *name, json_string(cli_option(o, *name).text));
     return json;

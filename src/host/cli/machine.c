@@ -66,7 +66,7 @@ static bool is_about_running(const char *name) {
 
 /* The next option after *name (NULL: the first) whose value differs from the preset's; false at the end. */
 static bool next_knob(const SapOptions *options, const char *const **at, CliText *value) {
-    CliText preset = cli_option(options, "contact_preset_variant");
+    CliText preset = cli_option(options, "preset");
     SapOptions base;
     if (sap_options_preset(strcmp(preset.text, "custom") == 0 ? NULL : preset.text, &base) != SAP_OK)
         return false;

@@ -18,7 +18,7 @@ const char *cli_commit(void);
 double cli_resident_bytes(void);
 
 /* The options that differ from their preset, or from approx32 if they are "custom". Options of execution are omitted.
- * Printed as "contact_sigma=0.0001 rho=0.5", or "" if there are none; in JSON an object of strings. */
+ * Printed as "friction_regularization=0.0001 rho=0.5", or "" if there are none; in JSON an object of strings. */
 void cli_knobs_print(FILE *file, const SapOptions *options);
 json_t *cli_knobs_json(const SapOptions *options);
 

@@ -32,7 +32,7 @@ static int propose(int most) {
 
 bool cli_probe_run(const SapScene *scene, CliProbe *probe) {
     SapOptions o = scene->options;
-    o.max_rigid_contact = o.max_rigid_contact > TRIAL_SLOTS ? o.max_rigid_contact : TRIAL_SLOTS;
+    o.max_contacts = o.max_contacts > TRIAL_SLOTS ? o.max_contacts : TRIAL_SLOTS;
     CliBatch batch = {0};
     CliCount needed = {0};
     bool ok = cli_batch_create(scene, &o, probe->worlds, cli_default_dtype(&o), false, &batch) &&
@@ -52,12 +52,12 @@ void cli_probe_print(const CliProbe *p, int slots, int width) {
     if (p->failed)
         printf("; %d worlds FAILED", p->failed);
     printf("\n%-*s mean %.4g, p95 %d, max %d per world\n", width, "contacts", p->mean, p->p95, p->most);
-    printf("%-*s max_rigid_contact=%d; it is %d%s\n", width, "proposal", p->proposal, slots,
+    printf("%-*s max_contacts=%d; it is %d%s\n", width, "proposal", p->proposal, slots,
            p->most > slots ? ", TOO FEW: contacts are dropped" : "");
 }
 
 json_t *cli_probe_json(const CliProbe *p) {
     return json_pack("{si si so s{so si si} si si}", "worlds", p->worlds, "steps", p->steps, "noise",
                      cli_json_real(p->noise), "contacts", "mean", cli_json_real(p->mean), "p95", p->p95, "largest",
-                     p->most, "max_rigid_contact", p->proposal, "failed", p->failed);
+                     p->most, "max_contacts", p->proposal, "failed", p->failed);
 }

@@ -1,4 +1,4 @@
-/* Measures how many contacts the worlds of a scene have, to choose max_rigid_contact. */
+/* Measures how many contacts the worlds of a scene have, to choose max_contacts. */
 #ifndef SAPWOOD_HOST_CLI_PROBE_H
 #define SAPWOOD_HOST_CLI_PROBE_H
 
@@ -13,7 +13,7 @@ typedef struct CliProbe {
     /* results: contacts per world and step, with slots for all */
     double mean;
     int most, p95; /* 95 % of the worlds and steps have p95 contacts or fewer */
-    int proposal;  /* proposed max_rigid_contact */
+    int proposal;  /* proposed max_contacts */
     int failed;    /* number of failed worlds, which are excluded from then on */
 } CliProbe;
 

@@ -41,8 +41,8 @@ static void print_human(const Run *r) {
     printf("%-16s %d of %g s, %g s simulated", "steps", r->done, r->batch.dt, r->done * r->batch.dt);
     if (r->done < r->args->steps)
         printf("; INTERRUPTED before %d", r->args->steps);
-    printf("\n%-16s preset %s, free motion %s, states %s\n", "solver", cli_option(o, "contact_preset_variant").text,
-           cli_option(o, "free_motion_solve_precision").text, dtype_name(r));
+    printf("\n%-16s preset %s, free motion %s, states %s\n", "solver", cli_option(o, "preset").text,
+           cli_option(o, "free_motion_precision").text, dtype_name(r));
     printf("%-16s ", "run on");
     if (cli_cluster_size() > 1)
         printf("%d ranks, each with ", cli_cluster_size());
@@ -82,8 +82,8 @@ static json_t *report_json(const Run *r) {
     cli_json_put(&json, "interrupted", json_boolean(r->done < r->args->steps));
     cli_json_put(&json, "dt", cli_json_real(r->batch.dt));
     /* Solver and device. */
-    cli_json_put(&json, "preset", json_string(cli_option(o, "contact_preset_variant").text));
-    cli_json_put(&json, "precision", json_string(cli_option(o, "free_motion_solve_precision").text));
+    cli_json_put(&json, "preset", json_string(cli_option(o, "preset").text));
+    cli_json_put(&json, "precision", json_string(cli_option(o, "free_motion_precision").text));
     cli_json_put(&json, "dtype", json_string(dtype_name(r)));
     cli_batch_put_where(&r->batch, &json);
     cli_json_put(&json, "ranks", json_integer(cli_cluster_size()));

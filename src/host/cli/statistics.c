@@ -186,8 +186,8 @@ static void print_ends(const CliStatistics *s, int worlds, int width) {
 /* A step that was not sampled may have needed more. */
 static void print_truncated(const CliStatistics *s, const CliBatch *batch, int width) {
     int worlds = batch->total, capacity = batch->contacts->capacity;
-    printf("%-*s contacts were dropped in %d of %d worlds: max_rigid_contact is %d", width, "WARNING", s->truncated,
-           worlds, capacity);
+    printf("%-*s contacts were dropped in %d of %d worlds: max_contacts is %d", width, "WARNING", s->truncated, worlds,
+           capacity);
     if (s->needed.largest > capacity)
         printf("; a world needed %d", s->needed.largest);
     puts("; `sapwood info --probe` proposes a value");

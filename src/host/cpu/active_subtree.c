@@ -123,7 +123,7 @@ size_t sap_active_subtree_bytes(const SapActiveSubtree *a) {
 
 /* A part is not larger than the whole, whose layouts fit. */
 static void lay_out(const SapSolver *s, SapActiveSubtree *a) {
-    int contacts = s->options.max_rigid_contact;
+    int contacts = s->options.max_contacts;
     a->args = a->interface_contacts = s->args;
     a->args.plan = a->part.plan;
     a->interface_contacts.plan = a->part.interface_contacts;

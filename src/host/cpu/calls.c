@@ -82,10 +82,10 @@ static SapStatus set_control(const SapSolver *s, const char *what, const SapCont
 
 static SapStatus check_contacts(const SapSolver *s, const char *what, const SapContacts *c) {
     SAP_TRY(check_batch(s, what, "contacts", c->num_worlds, c->dtype));
-    if (c->capacity < 1 || c->capacity > s->options.max_rigid_contact)
+    if (c->capacity < 1 || c->capacity > s->options.max_contacts)
         return sap_fail(SAP_ERROR_ARGUMENT,
-                        "%s: contacts: capacity is %d; it must be in 1 .. max_rigid_contact, which is %d", what,
-                        c->capacity, s->options.max_rigid_contact);
+                        "%s: contacts: capacity is %d; it must be in 1 .. max_contacts, which is %d", what, c->capacity,
+                        s->options.max_contacts);
     bool own_form = s->formulation->has_records && s->formulation->has_records(c); /* it reads those */
     const struct {
         const char *name;
@@ -153,7 +153,7 @@ SapStatus sap_step(SapSolver *solver, const SapState *in, const SapControl *cont
     set_law(solver, in, control, out, contacts);
     solver->dual.contact_key = contacts ? contacts->key : NULL;
     if (contacts) {
-        if (solver->args.plan.rk4 && solver->options.max_rigid_contact > 0)
+        if (solver->args.plan.rk4 && solver->options.max_contacts > 0)
             for (int w = 0; w < solver->num_worlds && contacts->count; w++)
                 if (contacts->count[w] > 0)
                     SAP_REQUIRE(&solver->options, SAP_CAN_CONTACTS_OF_CALLER_RK4, "sap_step: contacts: world %d has %d",

@@ -23,7 +23,7 @@ SapStatus sap_mujoco_weights(const SapModel *model, double *body, double *dof, d
     SapSolver *solver;
     SAP_TRY(sap_options_preset("approx64", &options));
     options.threads = 1;
-    options.max_rigid_contact = 1;
+    options.max_contacts = 1;
     SAP_TRY(sap_solver_create(model, 1, &options, &solver));
     SapStatus status = sap_mujoco_weigh(model, solver, sap_free_motion, body, dof, tendon);
     sap_solver_destroy(solver);

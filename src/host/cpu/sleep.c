@@ -95,7 +95,7 @@ static SapStatus find_lengths(const SapSolver *s, double *length) {
     const SapModelArrays *m = sap_model_arrays(s->model);
     size_t nv = (size_t)plan->nv;
     SapOptions o = s->options;
-    o.threads = o.lanes = o.max_rigid_contact = 1;
+    o.threads = o.lanes = o.max_contacts = 1;
     o.sleep_steps = 0;
     SapSolver *one = NULL;
     double *A = sap_allocate(nv * nv + (size_t)plan->nl, sizeof *A, "sleeping worlds"), *mass = A + nv * nv;
@@ -625,8 +625,6 @@ static bool take_step(SapSolver *s, const SapStepArgs *one, const Watched *watch
 }
 
 void sap_sleep_steps(SapSolver *s, const SapStepArgs *args, int num_steps) {
-    const uint32_t lasting = SAP_WORLD_FAILED | SAP_WORLD_NOT_CONVERGED | SAP_WORLD_CONTACTS_TRUNCATED |
-                             SAP_WORLD_FAST_SPIN | SAP_WORLD_UNBOUNDED | SAP_WORLD_COULOMB_NOT_CONVERGED;
     SapSleep *sleep = s->sleep;
     SapStepArgs one = *args;
     Watched watched[NUM_WATCHED];
@@ -640,7 +638,7 @@ void sap_sleep_steps(SapSolver *s, const SapStepArgs *args, int num_steps) {
     count_rest(sleep, s->num_worlds, args->h * (num_steps - step));
     report_trees(sleep, s->num_worlds);
     for (int w = 0; w < s->num_worlds; w++)
-        args->status[w] |= sleep->seen[w] & lasting;
+        args->status[w] |= sleep->seen[w] & SAP_WORLD_LASTING;
     memcpy(sleep->known, sleep->asleep, (size_t)s->num_worlds * sizeof *sleep->known);
     int parts = list_worlds(s, TREES_SLEEP);
     for (int k = 0; k < parts; k++) /* changes by the awake trees do not wake */

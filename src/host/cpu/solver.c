@@ -150,7 +150,7 @@ static SapStatus choose_lanes(const SapSolver *s, const char *what, int *lanes) 
         return sap_fail(SAP_ERROR_UNSUPPORTED, "%s: lanes is %d; isa %s in this library allows %s", what, *lanes,
                         sap_isa_name(s->isa), sap_lanes_allowed(s->isa, most).text);
     if (*lanes == 0)
-        *lanes = sap_default_lanes(s->isa, o->free_motion_solve_precision, s->num_worlds,
+        *lanes = sap_default_lanes(s->isa, o->free_motion_precision, s->num_worlds,
                                    has_many(s, WIDE_LANES) ? most : SAP_DUAL_LANES);
     return SAP_OK;
 }
@@ -211,8 +211,8 @@ SapStatus sap_solver_create_for(const char *what, const SapModel *model, int num
     SapStatus status = options ? sap_options_check(options) : sap_options_preset(NULL, &s->options);
     if (status == SAP_OK && options)
         s->options = *options;
-    if (status == SAP_OK && s->options.max_rigid_contact == 0) /* a batch chooses it by a probe */
-        s->options.max_rigid_contact = SAP_DEFAULT_CONTACTS;
+    if (status == SAP_OK && s->options.max_contacts == 0) /* a batch chooses it by a probe */
+        s->options.max_contacts = SAP_DEFAULT_CONTACTS;
     if (status == SAP_OK)
         status = sap_require(SAP_CAN_SOLVER, s->options.contact_solver, s->options.device, "sap_solver_create");
     if (status == SAP_OK) {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "host/base/fail.h"
+#include "host/options/capabilities.h"
 #include "host/plan/formulation.h"
 #include "kernels/data/kernel_sets.h"
 
@@ -142,8 +143,9 @@ enum { WARP = 32, MIN_WARPS = 6 };
 
 /* Why a thread cannot step a world of the batch; NULL = it can. */
 static const char *why_no_thread(const SapCudaRequest *r, const Set *set, int scratch) {
-    if (sap_formulation(r->args->plan.formulation)->own_kernels || r->args->dual)
-        return "a team per world: only the solver sap has kernels with a thread per world";
+    const char *refusal = sap_refusal(SAP_CAN_THREAD_PER_WORLD, r->options->contact_solver, SAP_DEVICE_CUDA);
+    if (refusal)
+        return refusal;
     if (r->lockstep)
         return "a team per world: a library solves the linear systems";
     if (!set)
@@ -158,8 +160,9 @@ static const char *why_no_thread(const SapCudaRequest *r, const Set *set, int sc
 
 /* Why no kernels are made for the batch; NULL = they are to be made. */
 static const char *why_not_specialized(const SapCudaRequest *r, const SapCudaProgram *program) {
-    if (sap_formulation(r->args->plan.formulation)->own_kernels || r->args->dual)
-        return "only steps of the solver sap can be made for a batch";
+    SapCapability specialize = sap_can(SAP_CAN_SPECIALIZE, r->options->contact_solver, SAP_DEVICE_CUDA);
+    if (specialize.support != SAP_SUPPORT_YES)
+        return specialize.reason;
     if (r->lockstep)
         return "a library solves the linear systems";
     if (r->options->specialize == SAP_SPECIALIZE_AUTO && !program->has_threads)

@@ -84,7 +84,7 @@ static const Row rows[SAP_CAN_NUM_ROWS] = {
     ROW(VELOCITY_FORCES_MEAN, "velocity_forces_mean", "velocity_forces = mean",
         NO(MUJOCO, BOTH, "MuJoCo evaluates forces of the velocity once per stage")),
     ROW(MAX_JOINT_SPEED, "max_joint_speed", "a world that is too fast fails before its numbers overflow", {0}),
-    ROW(LINE_SEARCH, "line_search_variant", "a choice of line searches",
+    ROW(LINE_SEARCH, "line_search", "a choice of line searches",
         NONE(IMPULSES, BOTH, "the methods in impulses have no line search"),
         NONE(MUJOCO, BOTH, "the line search is MuJoCo's")),
     ROW(FACTOR_DENSE, "factor_dense", "factor_plan = dense",
@@ -114,7 +114,7 @@ static const Row rows[SAP_CAN_NUM_ROWS] = {
         NONE(ALL, GPU, "an option of the device cpu")),
     ROW(THREAD_PER_WORLD, "thread_per_world", "one thread of a GPU steps a world (team_size = 1)",
         NONE(ALL, CPU, IS_A_GPU_OPTION),
-        NO(IMPULSES | MUJOCO, GPU, NOT_IMPLEMENTED ": only the solver sap has kernels with a thread per world")),
+        NO(IMPULSES | MUJOCO, GPU, "a team per world: only the solver sap has kernels with a thread per world")),
     ROW(SPECIALIZE, "specialize", "kernels compiled for the batch", NONE(ALL, CPU, IS_A_GPU_OPTION),
         NONE(IMPULSES | MUJOCO, GPU, "only steps of the solver sap can be made for a batch")),
 #undef GROUP

@@ -100,27 +100,27 @@ static const Choice truths[] = {{"true", 1}, {"false", 0}, {"yes", 1}, {"no", 0}
 
 /* Each line: X(field, how it is parsed, its default). */
 #define OPTIONS(X)                                                                                                     \
-    X(free_motion_solve_precision, CHOICE(precisions), PRESET)                                                         \
+    X(free_motion_precision, CHOICE(precisions), PRESET)                                                               \
     X(contact_solve_precision, CHOICE(precisions), PRESET)                                                             \
-    X(contact_linear_solve_precision, CHOICE(precisions), PRESET)                                                      \
-    X(sap_contact_weight_precision, CHOICE(precisions), PRESET)                                                        \
-    X(use_f64_boundary_pose, BOOL, PRESET)                                                                             \
-    X(contact_weight_mode, CHOICE(weights), PRESET)                                                                    \
-    X(contact_point_mode, CHOICE(points), PRESET)                                                                      \
+    X(linear_solve_precision, CHOICE(precisions), PRESET)                                                              \
+    X(contact_weight_precision, CHOICE(precisions), PRESET)                                                            \
+    X(contact_geometry_f64, BOOL, PRESET)                                                                              \
+    X(contact_weight, CHOICE(weights), PRESET)                                                                         \
+    X(contact_point, CHOICE(points), PRESET)                                                                           \
     X(position_integration, CHOICE(integrations), PRESET)                                                              \
     X(constraint_weight, CHOICE(constraint_weights), PRESET)                                                           \
     X(tendon_limit_window, CHOICE(limit_windows), PRESET)                                                              \
     X(gyroscopic, CHOICE(gyroscopics), PRESET)                                                                         \
     X(velocity_forces, CHOICE(velocities), .fallback = SAP_VELOCITY_OF_START)                                          \
     X(max_joint_speed, REAL(0), .open = true, OR_NONE)                                                                 \
-    X(max_rigid_contact, INT(0, 65535), .fallback = 0)                                                                 \
+    X(max_contacts, INT(0, 65535), .fallback = 0)                                                                      \
     X(given_contacts, INT(0, 65535), .fallback = 0)                                                                    \
     X(max_contacts_per_pair, INT(1, 8), .fallback = 4)                                                                 \
     X(fallback_mu, REAL(0), OR_NONE)                                                                                   \
     X(fallback_stiffness, REAL(0), .open = true, .fallback = 1e10)                                                     \
-    X(contact_beta, REAL(0), .fallback = 1)                                                                            \
-    X(contact_sigma, REAL(0), .open = true, .fallback = 1e-3)                                                          \
-    X(contact_tau_d, REAL(0), OR_NONE)                                                                                 \
+    X(near_rigid, REAL(0), .fallback = 1)                                                                              \
+    X(friction_regularization, REAL(0), .open = true, .fallback = 1e-3)                                                \
+    X(fallback_tau, REAL(0), OR_NONE)                                                                                  \
     X(diag_shift, REAL(0), .fallback = 0)                                                                              \
     X(constraint_speed, REAL(0), .open = true, OR_NONE)                                                                \
     X(contact_solver, CHOICE(contact_solvers), .fallback = SAP_SOLVER_SAP)                                             \
@@ -133,16 +133,16 @@ static const Choice truths[] = {{"true", 1}, {"false", 0}, {"yes", 1}, {"no", 0}
     X(push_factor, FROM_TO(0, 1), .fallback = 0.2)                                                                     \
     X(max_push, REAL(0), .fallback = 1)                                                                                \
     X(warm_start, BOOL, .fallback = 0)                                                                                 \
-    X(max_iterations, INT(0, 1000000), .fallback = 100)                                                                \
+    X(max_iterations, INT(-1, 1000000), .fallback = 0)                                                                 \
     X(optimality_abs_tol, REAL(0), .fallback = 1e-14)                                                                  \
     X(optimality_rel_tol, REAL(0), .fallback = 1e-6)                                                                   \
     X(cost_abs_tol, REAL(0), OR_NONE)                                                                                  \
     X(cost_rel_tol, REAL(0), OR_NONE)                                                                                  \
-    X(line_search_variant, CHOICE(line_searches), PRESET, .search = true)                                              \
-    X(line_search_max_iterations, INT(1, 1000000), .fallback = 40)                                                     \
+    X(line_search, CHOICE(line_searches), PRESET, .search = true)                                                      \
+    X(line_search_max_iterations, INT(0, 1000000), .fallback = 0)                                                      \
     X(armijo_c, BETWEEN(0, 1), .fallback = 1e-4)                                                                       \
-    X(rho, BETWEEN(0, 1), .fallback = 0.8)                                                                             \
-    X(line_search_relative_slop, REAL(0), OR_NONE)                                                                     \
+    X(armijo_rho, BETWEEN(0, 1), .fallback = 0.8)                                                                      \
+    X(armijo_slop, REAL(0), OR_NONE)                                                                                   \
     X(compat, CHOICE(compats), .fallback = SAP_COMPAT_NONE)                                                            \
     X(sleep_steps, INT(0, 1000000), .fallback = 0)                                                                     \
     X(sleep_speed, REAL(0), .open = true, .fallback = 1e-3)                                                            \
@@ -165,11 +165,31 @@ static const char *const option_names[] = {OPTIONS(OPTION_NAME) NULL};
 
 enum { NUM_OPTIONS = sizeof options_table / sizeof options_table[0] };
 
-static const char preset_name[] = "contact_preset_variant";
+static const char preset_name[] = "preset";
+
+/* The names that SAP Warp has for options. */
+static const struct {
+    const char *alias, *name;
+} name_aliases[] = {
+    {"contact_preset_variant", "preset"},
+    {"free_motion_solve_precision", "free_motion_precision"},
+    {"contact_linear_solve_precision", "linear_solve_precision"},
+    {"sap_contact_weight_precision", "contact_weight_precision"},
+    {"use_f64_boundary_pose", "contact_geometry_f64"},
+    {"contact_weight_mode", "contact_weight"},
+    {"contact_point_mode", "contact_point"},
+    {"max_rigid_contact", "max_contacts"},
+    {"contact_beta", "near_rigid"},
+    {"contact_sigma", "friction_regularization"},
+    {"contact_tau_d", "fallback_tau"},
+    {"line_search_variant", "line_search"},
+    {"rho", "armijo_rho"},
+    {"line_search_relative_slop", "armijo_slop"},
+};
 
 /* Keywords of SAP Warp that have no field here: parsed, checked and ignored. */
 static const Option ignored_table[] = {
-    {.name = "block_size", INT(0, 256), .none = true}, /* tile size of a dense factor; the factor here is sparse */
+    {.name = "block_size", INT(0, 256), .none = true}, /* the size of the factor's tiles, which is fixed here */
 };
 
 enum { NUM_IGNORED = sizeof ignored_table / sizeof ignored_table[0] };
@@ -185,24 +205,23 @@ static const Fixed fixed_table[] = {
     {"capture_contact_jacobian_snapshots", false, "contact Jacobians live in scratch memory and are not kept"},
     {"collect_iteration_stats", false, "iteration counts are always collected, per world"},
     {"check_line_search_errors", false, "line search failures are always reported, in the status of each world"},
-    {"graph_conditional", true, "the whole solve is one program; there is no graph to unroll"},
+    {"graph_conditional", true, "a solve always ends when its worlds are done"},
 };
 
 enum { NUM_FIXED = sizeof fixed_table / sizeof fixed_table[0] };
 
 /* ---- fields; enums are stored as int ---- */
 
-_Static_assert(sizeof(SapPrecision) == sizeof(int) && sizeof(SapPositionIntegration) == sizeof(int) &&
-                   sizeof(SapContactSolver) == sizeof(int) && sizeof(SapGyroscopic) == sizeof(int) &&
-                   sizeof(SapVelocityForces) == sizeof(int) && sizeof(SapLineSearch) == sizeof(int) &&
-                   sizeof(SapContactWeight) == sizeof(int) && sizeof(SapContactPoint) == sizeof(int) &&
-                   sizeof(SapCompat) == sizeof(int) && sizeof(SapIsa) == sizeof(int) &&
-                   sizeof(SapBroadPhase) == sizeof(int) && sizeof(SapFactorPlan) == sizeof(int) &&
-                   sizeof(SapDevice) == sizeof(int) && sizeof(SapConstraintWeight) == sizeof(int) &&
-                   sizeof(SapLimitWindow) == sizeof(int) && sizeof(SapFrictionLaw) == sizeof(int) &&
-                   sizeof(SapContactCompliance) == sizeof(int) && sizeof(SapRestitutionRule) == sizeof(int) &&
-                   sizeof(SapSpecialize) == sizeof(int),
+/* Each enum of SapOptions. */
+#define AS_INT(type) sizeof(type) == sizeof(int)
+_Static_assert(AS_INT(SapPrecision) && AS_INT(SapPositionIntegration) && AS_INT(SapContactSolver) &&
+                   AS_INT(SapFrictionLaw) && AS_INT(SapContactCompliance) && AS_INT(SapRestitutionRule) &&
+                   AS_INT(SapLineSearch) && AS_INT(SapFactorPlan) && AS_INT(SapGyroscopic) &&
+                   AS_INT(SapVelocityForces) && AS_INT(SapContactWeight) && AS_INT(SapContactPoint) &&
+                   AS_INT(SapConstraintWeight) && AS_INT(SapLimitWindow) && AS_INT(SapBroadPhase) &&
+                   AS_INT(SapCompat) && AS_INT(SapIsa) && AS_INT(SapDevice) && AS_INT(SapSpecialize),
                "an enum of SapOptions is as large as an int");
+#undef AS_INT
 
 /* A bool is read as a byte: an uninitialised one may hold any value, and checking it must be well defined. */
 static double get_field(const SapOptions *options, const Option *option) {
@@ -391,6 +410,14 @@ static SapStatus set_fixed(const Fixed *fixed, const char *text) {
 
 /* ---- public ---- */
 
+SapKeyword sap_option_word(const char *name) {
+    SapKeyword word = sap_keyword(name);
+    for (size_t i = 0; i < sizeof name_aliases / sizeof *name_aliases; i++)
+        if (same(name_aliases[i].alias, word.text))
+            return sap_keyword(name_aliases[i].name);
+    return word;
+}
+
 void sap_options_reset(SapOptions *options) {
     memset(options, 0, sizeof *options);
     for (int i = 0; i < NUM_OPTIONS; i++)
@@ -415,7 +442,7 @@ SapStatus sap_options_set(SapOptions *options, const char *name, const char *val
     SAP_NEED(options);
     SAP_NEED(name);
     SAP_NEED(value);
-    SapKeyword word = sap_keyword(name);
+    SapKeyword word = sap_option_word(name);
     const Option *option = find_option(word.text);
     if (option != NULL)
         return set_option(options, option, value);
@@ -449,7 +476,7 @@ SapStatus sap_options_get(const SapOptions *options, const char *name, char *tex
     SAP_NEED(text);
     char number[SAP_NUMBER_TEXT_SIZE];
     const char *value = number;
-    SapKeyword word = sap_keyword(name);
+    SapKeyword word = sap_option_word(name);
     const Option *option = find_option(word.text);
     if (option != NULL)
         value_text(option, get_field(options, option), number);

@@ -4,8 +4,13 @@
 
 #include <sapwood/options.h>
 
+#include "host/base/keyword.h"
+
 /* Sets every option to its default; options that presets fill get their first choice. */
 void sap_options_reset(SapOptions *options);
+
+/* The name of an option as a keyword, with the plain name in place of SAP Warp's. */
+SapKeyword sap_option_word(const char *name);
 
 /* Whether presets fill the option of that name (exact match). */
 bool sap_option_is_in_presets(const char *name);

@@ -27,19 +27,19 @@ static double value_or(double value, double otherwise) {
 }
 
 double sap_fallback_tau(const SapModelArrays *m, const SapOptions *o) {
-    return value_or(o->contact_tau_d, m->num_shapes > 0 ? m->shape_material_tau[0] : 0);
+    return value_or(o->fallback_tau, m->num_shapes > 0 ? m->shape_material_tau[0] : 0);
 }
 
 static void set_contact_options(const SapModelArrays *m, const SapOptions *o, SapContactArgs *c) {
-    c->capacity = o->max_rigid_contact;
+    c->capacity = o->max_contacts;
     c->fallback_mu = sap_fallback_mu(m, o);
     c->fallback_stiffness = o->fallback_stiffness;
     c->fallback_tau = sap_fallback_tau(m, o);
-    c->beta = o->contact_beta;
-    c->sigma = o->contact_sigma;
+    c->beta = o->near_rigid;
+    c->sigma = o->friction_regularization;
     c->diag_shift = o->diag_shift;
-    c->midpoint = o->contact_point_mode == SAP_CONTACT_MIDPOINT;
-    c->diag_delassus = o->contact_weight_mode == SAP_DIAG_DELASSUS;
+    c->midpoint = o->contact_point == SAP_CONTACT_MIDPOINT;
+    c->diag_delassus = o->contact_weight == SAP_DIAG_DELASSUS;
 }
 
 static void set_constraint_options(const SapModelArrays *m, const SapOptions *o, SapConstraintArgs *c) {
@@ -49,19 +49,24 @@ static void set_constraint_options(const SapModelArrays *m, const SapOptions *o,
     c->active = m->constraint_active;
 }
 
+/* A limit of iterations: 0 is the automatic one, -1 none at all. */
+static int limit_of(int option, int automatic) {
+    return option == 0 ? automatic : option < 0 ? 0 : option;
+}
+
 /* The options of the solvers in impulses. They compute in f64. */
 static SapStatus set_dual_options(const SapPlan *plan, const SapOptions *o, SapStepArgs *args, SapDualStepArgs *d) {
-    enum { OWN_LIMIT = 100, MAX_ROWS = 3072 }; /* the default of max_iterations reads as the method's own limit */
+    enum { MAX_ROWS = 3072 };
     const SapContactSolverRow *solver = sap_contact_solver(o->contact_solver);
     if (!solver->is_dual)
         return SAP_OK;
     args->dual = d;
     /* Reject what the method cannot solve. */
-    long long rows = sap_dual_max_rows(plan, o->max_rigid_contact);
+    long long rows = sap_dual_max_rows(plan, o->max_contacts);
     if (rows > MAX_ROWS)
         return sap_fail(SAP_ERROR_ARGUMENT,
-                        "option max_rigid_contact is %d: the world can have %lld rows, and contact_solver %s allows %d",
-                        o->max_rigid_contact, rows, solver->name, MAX_ROWS);
+                        "option max_contacts is %d: the world can have %lld rows, and contact_solver %s allows %d",
+                        o->max_contacts, rows, solver->name, MAX_ROWS);
     /* Precision, targets of the rows, options of the method. */
     args->solve_is_f64 = 1;
     args->newton.linear_is_f64 = 1;
@@ -76,7 +81,7 @@ static SapStatus set_dual_options(const SapPlan *plan, const SapOptions *o, SapS
                                   .friction_law = o->friction_law,
                                   .optimality_rel_tol = o->optimality_rel_tol,
                                   .optimality_abs_tol = o->optimality_abs_tol,
-                                  .max_iterations = o->max_iterations == OWN_LIMIT ? -1 : o->max_iterations,
+                                  .max_iterations = o->max_iterations == 0 ? -1 : limit_of(o->max_iterations, 0),
                                   .pgs_omega = o->pgs_omega,
                                   .precision = SAP_FP64};
     return SAP_OK;
@@ -95,21 +100,22 @@ static const struct {
 /* Resolves defaults that depend on the line search. A short step changes the cost little, however far the minimum is,
  * so the cost test reads only steps of at least 1/2; SAP Warp's reads all. */
 static void set_newton_options(const SapOptions *o, SapNewtonArgs *n) {
-    bool every_step = o->compat == SAP_COMPAT_SAP_WARP &&
-                      (o->line_search_variant == SAP_MONOTONE_DECAY || o->line_search_variant == SAP_WOLFE);
-    n->max_iterations = o->max_iterations;
-    n->line_search_max_iterations = o->line_search_max_iterations;
-    n->line_search = o->line_search_variant;
-    n->linear_is_f64 = is_f64(o->contact_linear_solve_precision);
+    bool every_step =
+        o->compat == SAP_COMPAT_SAP_WARP && (o->line_search == SAP_MONOTONE_DECAY || o->line_search == SAP_WOLFE);
+    n->max_iterations = limit_of(o->max_iterations, 100);
+    n->line_search_max_iterations =
+        limit_of(o->line_search_max_iterations, o->line_search == SAP_EXACT_ROOT ? 100 : 40); /* 100 is Drake's */
+    n->line_search = o->line_search;
+    n->linear_is_f64 = is_f64(o->linear_solve_precision);
     n->optimality_abs_tol = o->optimality_abs_tol;
     n->optimality_rel_tol = o->optimality_rel_tol;
-    n->cost_abs_tol = value_or(o->cost_abs_tol, cost_tolerances[o->line_search_variant].abs);
-    n->cost_rel_tol = value_or(o->cost_rel_tol, cost_tolerances[o->line_search_variant].rel);
+    n->cost_abs_tol = value_or(o->cost_abs_tol, cost_tolerances[o->line_search].abs);
+    n->cost_rel_tol = value_or(o->cost_rel_tol, cost_tolerances[o->line_search].rel);
     n->alpha_min = every_step ? 0 : 0.5;
     n->cost_decides = o->compat == SAP_COMPAT_SAP_WARP;
     n->armijo_c = o->armijo_c;
-    n->rho = o->rho;
-    n->relative_slop = value_or(o->line_search_relative_slop, 1000 * DBL_EPSILON); /* of differences of costs */
+    n->rho = o->armijo_rho;
+    n->relative_slop = value_or(o->armijo_slop, 1000 * DBL_EPSILON); /* of differences of costs */
 }
 
 static bool has_limit(const SapModelArrays *m, const SapPlan *plan, int i) {
@@ -143,9 +149,9 @@ SapStatus sap_step_args_init(const SapModelArrays *m, const SapPlan *plan, const
                           .implicit_gyroscopic = o->gyroscopic == SAP_GYROSCOPIC_IMPLICIT && !f->own_motion,
                           .mean_velocity_forces = o->velocity_forces == SAP_VELOCITY_MEAN,
                           .compat = o->compat == SAP_COMPAT_SAP_WARP,
-                          .fm_is_f64 = is_f64(o->free_motion_solve_precision),
-                          .geometry_is_f64 = o->use_f64_boundary_pose,
-                          .weight_is_f64 = is_f64(o->sap_contact_weight_precision),
+                          .fm_is_f64 = is_f64(o->free_motion_precision),
+                          .geometry_is_f64 = o->contact_geometry_f64,
+                          .weight_is_f64 = is_f64(o->contact_weight_precision),
                           .solve_is_f64 = is_f64(o->contact_solve_precision),
                           .has_dof_terms = f->own_motion || find_joint_terms(m, plan),
                           .has_gravcomp = find_gravcomp(m),
@@ -158,15 +164,15 @@ SapStatus sap_step_args_init(const SapModelArrays *m, const SapPlan *plan, const
     SAP_TRY(set_dual_options(plan, o, args, dual));
     args->newton.dense = o->factor_plan != SAP_FACTOR_SPARSE;
     args->newton.lockstep = o->factor_plan == SAP_FACTOR_LIBRARY;
-    args->contacts.num_slots = lanes * o->max_rigid_contact;
+    args->contacts.num_slots = lanes * o->max_contacts;
     /* Collision and scratch layouts. */
     args->collide.max_contacts = o->max_contacts_per_pair;
     args->collide.chunk = 8;
-    if (!sap_collide_layout(plan, o->max_rigid_contact, &args->collide))
+    if (!sap_collide_layout(plan, o->max_contacts, &args->collide))
         return sap_fail(SAP_ERROR_MEMORY, "solver: %d shapes are too many for one world", m->num_shapes);
     if (!sap_solve_layout(plan, args->contacts.num_slots, lanes, args, &dual->layout))
-        return sap_fail(SAP_ERROR_MEMORY, "solver: %d contacts of %d dofs are too many for one world",
-                        o->max_rigid_contact, m->num_dofs);
+        return sap_fail(SAP_ERROR_MEMORY, "solver: %d contacts of %d dofs are too many for one world", o->max_contacts,
+                        m->num_dofs);
     return SAP_OK;
 }
 

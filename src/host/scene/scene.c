@@ -16,6 +16,7 @@
 #include "host/model/hull_reduce.h"
 #include "host/scene/builder.h"
 #include "host/base/keyword.h"
+#include "host/options/options.h"
 
 enum { SCHEMA_VERSION = 1, MAX_WORLDS = 1 << 24 };
 
@@ -51,7 +52,7 @@ static const SapSceneField section_fields[] = {
 
 typedef struct SimulationKeys {
     double dt;
-    const SapYamlEntry *num_worlds, *max_rigid_contact, *solver;
+    const SapYamlEntry *num_worlds, *max_contacts, *max_rigid_contact, *solver; /* max_rigid_contact: SAP Warp's name */
 } SimulationKeys;
 
 /* The value of an option as text for sap_options_set: a plain number, or the word itself. null becomes "none". */
@@ -80,9 +81,9 @@ static SapStatus set_option(SapOptions *options, const SapYamlEntry *entry) {
     return sap_yaml_fail(entry, status == SAP_ERROR_ARGUMENT ? SAP_ERROR_PARSE : status, "%s", message);
 }
 
-/* Option names are compared as keywords: "-" equals "_", and case is ignored. */
+/* Option names are compared as keywords: "-" equals "_", case is ignored, and SAP Warp's name is the plain one. */
 static bool same_option(const SapYamlEntry *a, const char *name) {
-    return strcmp(sap_keyword(a->key).text, sap_keyword(name).text) == 0;
+    return strcmp(sap_option_word(a->key).text, sap_option_word(name).text) == 0;
 }
 
 static SapStatus refuse_second_option(const SapYamlEntry *entry, const SapYamlEntry *first) {
@@ -90,27 +91,27 @@ static SapStatus refuse_second_option(const SapYamlEntry *entry, const SapYamlEn
 }
 
 /* The preset is applied first, regardless of its position in the file, so that explicit values override it. */
-static SapStatus read_solver(const SapYamlEntry *solver, const SapYamlEntry *max_rigid_contact, SapOptions *options) {
+static SapStatus read_solver(const SapYamlEntry *solver, const SapYamlEntry *max_contacts, SapOptions *options) {
     const SapYamlNode *node = solver != NULL ? solver->node : NULL;
     const SapYamlEntry *preset = NULL;
-    /* simulation.max_rigid_contact. */
-    if (max_rigid_contact != NULL)
-        SAP_TRY(set_option(options, max_rigid_contact));
+    /* simulation.max_contacts. */
+    if (max_contacts != NULL)
+        SAP_TRY(set_option(options, max_contacts));
     if (node == NULL || sap_yaml_is_null(node))
         return SAP_OK;
     if (node->kind != SAP_YAML_MAP)
         return sap_scene_refuse(solver, "a map");
     /* The preset. */
     for (int i = 0; i < node->count && preset == NULL; i++)
-        if (same_option(&node->entries[i], "contact_preset_variant"))
+        if (same_option(&node->entries[i], "preset"))
             preset = &node->entries[i];
     if (preset != NULL)
         SAP_TRY(set_option(options, preset));
     /* All other options; giving one twice is an error. */
     for (int i = 0; i < node->count; i++) {
         const SapYamlEntry *entry = &node->entries[i];
-        if (max_rigid_contact != NULL && same_option(entry, max_rigid_contact->key))
-            return refuse_second_option(entry, max_rigid_contact);
+        if (max_contacts != NULL && same_option(entry, max_contacts->key))
+            return refuse_second_option(entry, max_contacts);
         /* An unknown name ends the loop, so this compares at most as many keys as there are options. */
         for (int k = 0; k < i; k++)
             if (same_option(entry, node->entries[k].key))
@@ -125,6 +126,7 @@ static SapStatus read_simulation(const SapYamlEntry *entry, SapScene *scene, con
     static const SapSceneField fields[] = {
         SAP_SCENE_IN_RANGE("dt", POSITIVE, SimulationKeys, dt),
         SAP_SCENE_FIELD("num_worlds", ENTRY, SimulationKeys, num_worlds),
+        SAP_SCENE_FIELD("max_contacts", ENTRY, SimulationKeys, max_contacts),
         SAP_SCENE_FIELD("max_rigid_contact", ENTRY, SimulationKeys, max_rigid_contact),
         SAP_SCENE_FIELD("solver", ENTRY, SimulationKeys, solver),
     };
@@ -136,7 +138,9 @@ static SapStatus read_simulation(const SapYamlEntry *entry, SapScene *scene, con
         SAP_TRY(sap_scene_integer(keys.num_worlds, 1, MAX_WORLDS, &scene->num_worlds));
     scene->dt = keys.dt;
     *num_worlds = keys.num_worlds;
-    return read_solver(keys.solver, keys.max_rigid_contact, &scene->options);
+    if (keys.max_contacts != NULL && keys.max_rigid_contact != NULL)
+        return refuse_second_option(keys.max_rigid_contact, keys.max_contacts);
+    return read_solver(keys.solver, keys.max_contacts ? keys.max_contacts : keys.max_rigid_contact, &scene->options);
 }
 
 static SapStatus read_replicate(const SapYamlEntry *entry, SapScene *scene, const SapYamlEntry *first) {

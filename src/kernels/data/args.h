@@ -25,9 +25,9 @@ typedef struct SAP_SPECIALIZABLE(SapContactArgs) {
     SapBuffer stiffness, tau, mu;          /* [num_worlds][given_capacity]; absent or NaN: from the record's shapes */
     double fallback_mu, fallback_stiffness, fallback_tau; /* of a side without a shape */
     SapBuffer own_fallback_mu, own_fallback_tau;          /* [num_worlds][1] if the materials differ between worlds */
-    double beta, sigma, diag_shift;                       /* contact_beta, contact_sigma, diag_shift of the options */
-    int midpoint;                                         /* 1: contact_midpoint */
-    int diag_delassus;                                    /* 1: diag_delassus */
+    double beta, sigma, diag_shift; /* near_rigid, friction_regularization, diag_shift of the options */
+    int midpoint;                   /* 1: contact_midpoint */
+    int diag_delassus;              /* 1: diag_delassus */
 } SAP_SPECIALIZABLE(SapContactArgs);
 SAP_SPECIALIZED(SapContactArgs)
 

@@ -13,11 +13,9 @@ STAGE_FN void put_status(const Context *ctx, bits status) {
 /* Begins the status of a step, which is in scratch until the step ends. It is clear in the first step of a call. In
  * later steps the lasting bits stay, so a failed world keeps its state for the rest of the call. */
 STAGE_FN void begin_status(const Context *ctx) {
-    const unsigned lasting = SAP_WORLD_FAILED | SAP_WORLD_NOT_CONVERGED | SAP_WORLD_CONTACTS_TRUNCATED |
-                             SAP_WORLD_FAST_SPIN | SAP_WORLD_UNBOUNDED | SAP_WORLD_COULOMB_NOT_CONVERGED;
     TEAM_ONCE() {
         for (int l = 0; l < SAP_LANES; l++)
-            STATUS(l) = ctx->step == 0 ? 0 : (int)(ctx->args->status[ctx->pack->world[l]] & lasting);
+            STATUS(l) = ctx->step == 0 ? 0 : (int)(ctx->args->status[ctx->pack->world[l]] & SAP_WORLD_LASTING);
     }
 }
 

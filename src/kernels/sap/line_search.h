@@ -104,7 +104,7 @@ STAGE_FN LineResult line_armijo_decay(const Context *ctx, const Line *line, mask
 /* exact_root: the root of phi' on [0, 1.5] by Newton's method with a bracket. f(x) = phi'(x)/(-phi'(0)). */
 STAGE_FN LineResult line_exact_root(const Context *ctx, const Line *line, mask open) {
     const SapNewtonArgs *o = &ctx->args->newton;
-    int cap = o->line_search_max_iterations == 40 ? 100 : o->line_search_max_iterations; /* Drake's default */
+    int cap = o->line_search_max_iterations;
     LineResult r = line_result_none();
     real upper = real_of(K(1.5)), zero = real_of(0);
     /* accept a = 1.5 where the cost still falls there */

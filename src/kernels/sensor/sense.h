@@ -3,13 +3,11 @@
 
 /* The status of a call of several steps that were taken one by one: failures and warnings accumulate. */
 KERNEL_FN void sense_status(const SapSenseArgs *args, int world) {
-    const unsigned lasting = SAP_WORLD_FAILED | SAP_WORLD_NOT_CONVERGED | SAP_WORLD_CONTACTS_TRUNCATED |
-                             SAP_WORLD_FAST_SPIN | SAP_WORLD_UNBOUNDED | SAP_WORLD_COULOMB_NOT_CONVERGED;
     if (!args->status_before || !(args->elapsed > 0))
         return;
     unsigned before = args->step == 0 ? 0 : args->status_before[world];
     args->status[world] |= before;
-    args->status_before[world] = args->status[world] & lasting;
+    args->status_before[world] = args->status[world] & SAP_WORLD_LASTING;
 }
 
 /* item = world * args->items + sensor */

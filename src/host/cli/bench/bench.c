@@ -134,9 +134,9 @@ static void check_settings(const struct argp_state *state, const BenchArgs *a) {
         argp_error(state, "--set threads is '%d'; here, use --threads", after.threads);
     if (after.lanes != before.lanes)
         argp_error(state, "--set lanes is '%d'; here, use --lanes", after.lanes);
-    if (after.line_search_variant != before.line_search_variant && a->line_searches.count > 0)
-        argp_error(state, "--set line_search_variant is '%s', and --line-search is given; allowed: one of them",
-                   cli_option(&after, "line_search_variant").text);
+    if (after.line_search != before.line_search && a->line_searches.count > 0)
+        argp_error(state, "--set line_search is '%s', and --line-search is given; allowed: one of them",
+                   cli_option(&after, "line_search").text);
     if (after.device != SAP_DEVICE_CPU && a->plan.profile)
         argp_error(state, "--profile is given with --device '%s'; allowed: --device cpu",
                    cli_option(&after, "device").text);
@@ -188,8 +188,7 @@ static bool is_measured(void *arg, const BenchRow *row) {
     for (int i = 0; i < rows->count; i++) {
         const BenchRow *r = &rows->row[i];
         if (r->scene_index == row->scene_index && r->preset_index == row->preset_index && r->worlds == row->worlds &&
-            r->lanes == row->lanes && r->threads == row->threads &&
-            r->options.line_search_variant == row->options.line_search_variant)
+            r->lanes == row->lanes && r->threads == row->threads && r->options.line_search == row->options.line_search)
             return true;
     }
     return false;
@@ -282,7 +281,7 @@ static bool run_scene(Bench *bench, int scene_index, int preset_index) {
     if (a->line_searches.count == 0 && ok)
         ok = run_options(bench, &scene, &row);
     for (int i = 0; i < a->line_searches.count && ok; i++) {
-        row.options.line_search_variant = (SapLineSearch)a->line_searches.value[i];
+        row.options.line_search = (SapLineSearch)a->line_searches.value[i];
         ok = run_options(bench, &scene, &row);
     }
     cli_scene_close(&scene);

@@ -253,7 +253,7 @@ static void fill_profile(const Case *c, const SapProfile *p, double off, double 
                    (p->factors[1] == 0 || row->options.factor_plan == SAP_FACTOR_DENSE);
     double rate = (p->factors[0] * flops[0] + p->factors[1] * flops[1]) * row->threads / p->seconds[SAP_SECTION_FACTOR];
     row->profile.factor =
-        counted ? share_of_peak(rate, bench_peak(row->isa, row->options.contact_linear_solve_precision, row->threads))
+        counted ? share_of_peak(rate, bench_peak(row->isa, row->options.linear_solve_precision, row->threads))
                 : (double)NAN;
 }
 
@@ -383,7 +383,7 @@ static bool create(Case *c, const CliScene *scene, BenchRow *row) {
 static bool run(Case *c, BenchRow *row) {
     row->hostile_ratio = (double)NAN;
     row->peak = row->where.device == SAP_DEVICE_CPU
-                    ? cli_cluster_sum(bench_peak(row->isa, row->options.free_motion_solve_precision, row->threads))
+                    ? cli_cluster_sum(bench_peak(row->isa, row->options.free_motion_precision, row->threads))
                     : (double)NAN;
     return cli_step_flops(c->batch.arrays, &row->flops) && warm_up(c) && measure(c, row) &&
            (!c->plan->profile || profile(c, row)) &&

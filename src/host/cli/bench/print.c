@@ -28,11 +28,11 @@ static double share_of_peak(const BenchRow *r) {
 }
 
 static CliText preset_of(const BenchRow *r) {
-    return cli_option(&r->options, "contact_preset_variant");
+    return cli_option(&r->options, "preset");
 }
 
 static CliText line_search_of(const BenchRow *r) {
-    return cli_option(&r->options, "line_search_variant");
+    return cli_option(&r->options, "line_search");
 }
 
 static CliText device_of(const BenchRow *r) {
@@ -66,7 +66,7 @@ static const char *clock_name(const BenchPlan *plan) {
 /* The same scene and options; lanes as requested, because those that are chosen depend on worlds and threads. */
 static bool same_case(const BenchRow *a, const BenchRow *b) {
     return a->scene_index == b->scene_index && a->preset_index == b->preset_index &&
-           a->options.lanes == b->options.lanes && a->options.line_search_variant == b->options.line_search_variant;
+           a->options.lanes == b->options.lanes && a->options.line_search == b->options.line_search;
 }
 
 static bool same_but_worlds(const BenchRow *a, const BenchRow *b) {
@@ -169,7 +169,7 @@ static void print_trouble(const BenchRow *r) {
             printf("        %s: %d\n", cli_failures[i].words, r->failures.count[i]);
     print_worlds("CONTACTS DROPPED", &r->truncated);
     if (r->truncated.total)
-        printf("        max_rigid_contact is %d; a world needed %d\n", r->capacity, r->most_slots);
+        printf("        max_contacts is %d; a world needed %d\n", r->capacity, r->most_slots);
     print_worlds("not converged", &r->not_converged);
     if (!r->repeatable)
         puts("    NOT REPEATABLE: two passes over the same steps ended with different states");

@@ -24,8 +24,7 @@ static void print_bar(double part) {
 
 void bench_profile_print(const BenchRow *r) {
     printf("\n%s, %s, %d worlds, threads %d: %.1f ns per world-step (profiling overhead %+.1f %%)\n", r->scene,
-           cli_option(&r->options, "contact_preset_variant").text, r->worlds, r->threads, r->ns,
-           100 * (r->profile.overhead - 1));
+           cli_option(&r->options, "preset").text, r->worlds, r->threads, r->ns, 100 * (r->profile.overhead - 1));
     for (int i = 0; i < SAP_NUM_SECTIONS; i++) {
         printf("    %-14s %9.1f ns %6.1f %%  ", sap_section_name((SapSection)i), r->profile.ns[i], 100 * share(r, i));
         print_bar(share(r, i));

@@ -17,7 +17,7 @@ typedef struct CompareArgs {
 
 /* A way to take a step: a preset, or the reference with one option changed. */
 typedef struct CompareVariant {
-    const char *option; /* contact_preset_variant for a preset */
+    const char *option; /* preset for a preset */
     CliText value;
     const char *kind; /* what the difference is the effect of; Delta_... between two presets */
     int against;      /* the variant whose steps its steps are compared with; the reference has itself */
@@ -77,7 +77,7 @@ const char *cli_compare_fixed_option(const CompareArgs *args, CliText *value);
 /* Takes the steps of all variants. Stops early at Ctrl-C. */
 bool cli_compare_run(Compare *compare);
 
-/* "approx32", or "contact_point_mode=contact_midpoint". */
+/* "approx32", or "contact_point=contact_midpoint". */
 typedef struct CompareName {
     char text[2 * CLI_TEXT_SIZE];
 } CompareName;

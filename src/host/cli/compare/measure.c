@@ -39,7 +39,7 @@ static bool create(Compare *c, int variant, CliBatch *batch) {
     if (!cli_batch_create(&scene, o, c->args->worlds, SAP_F64, false, batch))
         return false;
     for (int i = 0; variant == 0 && i < c->num_variants; i++)
-        c->variant[i].options.max_rigid_contact = batch->where.capacity;
+        c->variant[i].options.max_contacts = batch->where.capacity;
     return true;
 }
 

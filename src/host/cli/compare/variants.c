@@ -5,9 +5,9 @@
 #include "host/cli/compare/compare.h"
 #include "host/cli/compare/mujoco_model.h"
 
-static const char preset_option[] = "contact_preset_variant";
+static const char preset_option[] = "preset";
 static const char law_option[] = "contact_solver";
-static const char search_option[] = "line_search_variant";
+static const char search_option[] = "line_search";
 static const char *const searches[] = {"monotone_decay", "armijo_decay", "exact_root", "wolfe"};
 
 /* The options that end a solve, with values that solve to rounding. In f64 the optimality test ends a solve, or a change
