@@ -323,9 +323,10 @@ static Seen run_case(const Case *c, const SapKernels *const *kernels, int team, 
         f64.solve = (team > 0 ? &sap_dual_kernels_team_x1_f64 : &sap_dual_kernels_generic_x1_f64)->step_solve;
     const SapKernels *const tables[2] = {kernels[0], &f64};
     SapOptions options = c->options;
-    if (options.contact_solver ==
-        SAP_SOLVER_SAP) /* scratch for the stages; the other programs use the plan of the case */
+    if (options.contact_solver == SAP_SOLVER_SAP) { /* scratch of their stages */
         options.factor_plan = SAP_FACTOR_LIBRARY;
+        options.device = SAP_DEVICE_CUDA; /* only there it is allowed */
+    }
     KernelBatch k = kernel_batch_create_with(c->model, WORLDS, &options, tables, 0.005);
     k.args.newton.dense = c->options.factor_plan != SAP_FACTOR_SPARSE;
     SapContacts *contacts = add_contacts(c, &k);

@@ -7,6 +7,7 @@
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 
+#include "host/cpu/dispatch.h"
 #include "support/dual_run.h"
 
 /* ---- random problems of one shape ---- */
@@ -67,13 +68,17 @@ static Problems *make_problems(void) {
     return p;
 }
 
-static void solve(const Problems *p, int first, int count, const SapDualOptions *options, Results *r) {
+static SapStatus try_solve(const Problems *p, int first, int count, const SapDualOptions *options, Results *r) {
     SapDualProblem problem = {count,       BLOCKS,       kinds,        p->W[first],  p->R[first],
                               p->b[first], p->mu[first], p->lo[first], p->hi[first], p->guess[first]};
     SapDualSolution out = {r->impulse[first], r->velocity[first],    &r->cost[first],  &r->residual[first],
                            &r->status[first], &r->iterations[first], &r->inner[first], &r->safeguards[first],
                            &r->active[first], r->region[first]};
-    need(sap_dual_solve(&problem, options, &out));
+    return sap_dual_solve(&problem, options, &out);
+}
+
+static void solve(const Problems *p, int first, int count, const SapDualOptions *options, Results *r) {
+    need(try_solve(p, first, count, options, r));
 }
 
 /* ---- the same bits ---- */
@@ -106,7 +111,7 @@ ParameterizedTest(Way *way, dual_call, bits_do_not_depend_on_lanes_threads_or_po
         for (int threads = 1; threads <= 3; threads++) {
             options.lanes = lanes;
             options.threads = threads;
-            options.isa = threads == 1 ? SAP_ISA_GENERIC : SAP_ISA_AUTO;
+            options.isa = threads == 1 && lanes < 8 ? SAP_ISA_GENERIC : SAP_ISA_AUTO;
             memset(r, 0, sizeof *r);
             solve(p, 0, PROBLEMS, &options, r);
             cr_expect(memcmp(r, reference, sizeof *r) == 0, "%d lanes, %d threads", lanes, threads);
@@ -118,6 +123,22 @@ ParameterizedTest(Way *way, dual_call, bits_do_not_depend_on_lanes_threads_or_po
     cr_expect(memcmp(r, reference, sizeof *r) == 0, "in pieces");
     free(r);
     free(reference);
+    free(p);
+}
+
+Test(dual_call, lanes_that_the_library_does_not_have_are_refused_by_name) {
+    Problems *p = make_problems();
+    Results *r = calloc(1, sizeof *r);
+    SapDualOptions options = dual_options(SAP_DUAL_PGS, 1e-8);
+    options.isa = SAP_ISA_GENERIC;
+    options.lanes = 8;
+    if (sap_dual_kernels_find(SAP_ISA_GENERIC, 8, SAP_FP64)) {
+        solve(p, 0, 1, &options, r);
+    } else {
+        cr_assert_eq(try_solve(p, 0, 1, &options, r), SAP_ERROR_UNSUPPORTED);
+        cr_assert_str_eq(sap_error_message(), "sap_dual_solve: lanes is 8; isa generic in this library allows 0, 1, 4");
+    }
+    free(r);
     free(p);
 }
 

@@ -175,6 +175,9 @@ static SapStatus choose_kernels(const SapDualOptions *o, Job *job) {
     SAP_TRY(sap_isa_resolve(o->isa, &isa));
     int lanes = o->lanes ? o->lanes : sap_default_lanes(isa, o->precision, job->num_problems, SAP_DUAL_LANES);
     job->kernels = sap_dual_kernels_find(isa, lanes, o->precision);
+    if (!job->kernels)
+        return sap_fail(SAP_ERROR_UNSUPPORTED, "sap_dual_solve: lanes is %d; isa %s in this library allows %s", lanes,
+                        sap_isa_name(isa), sap_lanes_allowed(isa, SAP_DUAL_LANES).text);
     int packs = (job->num_problems - 1) / lanes + 1, threads = o->threads ? o->threads : sap_pool_cpus();
     job->threads = threads < packs ? threads : packs;
     return SAP_OK;
