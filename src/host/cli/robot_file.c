@@ -23,7 +23,8 @@ bool cli_is_robot_file(const char *path) {
 static bool convert(const char *path, bool mujoco, const char *scene) {
     char purpose[PATH_MAX + 64];
     snprintf(purpose, sizeof purpose, "%s: MJCF and URDF are read by", path);
-    return cli_python(purpose, "mujoco", (const char *const[]){"convert", "--law", mujoco ? "mujoco" : "sap", path, scene, NULL});
+    return cli_python(purpose, "mujoco",
+                      (const char *const[]){"convert", "--law", mujoco ? "mujoco" : "sap", path, scene, NULL});
 }
 
 static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *place) {
