@@ -12,12 +12,14 @@ set -u
 project=$1 work=$2
 golden=$project/tests/data/hash_world.txt
 jobs=$(nproc)
-host=(host/base/{eigen3,error,keyword,memory}
+host=(host/base/{eigen3,error,keyword,memory,stack}
+    host/options/capabilities
     host/model/{check,check_bodies,check_constraints,check_joints,check_shapes,check_tendons,constraint_types,fields,hull}
-    host/model/{inertia,joint_types,label,mesh_hulls,model,mujoco,parameters,shape_types,warnings}
-    host/plan/{constants,constraints,directions,hulls,layout,mujoco,nodes,pairs,parameters,pattern,plan,shapes,static_tree}
-    host/plan/step_args
-    host/cpu/programs)
+    host/model/{inertia,joint_types,label,mesh_hulls,model,parameters,shape_types,warnings}
+    host/plan/{constants,constraints,directions,formulation,hulls,layout,nodes,pairs,parameters,pattern,plan}
+    host/plan/{shapes,static_tree,step_args}
+    host/mujoco/{args,parameters,plan,weights}
+    host/cpu/{context,programs,work_ranges})
 flags=(-std=c17 -D_GNU_SOURCE= -ffp-contract=off -Wno-psabi -I"$project/include" -I"$project/src"
     -I"$project/tests/plain" -I"$project/tests")
 kernel_flags=(-fno-math-errno -fno-trapping-math)
@@ -53,7 +55,7 @@ object_commands() { # <compiler> <optimisation> <folder>
     for name in "${host[@]}"; do
         echo "$base -c $project/src/$name.c -o $3/${name//\//_}.o"
     done
-    for name in tests/support/{hash_world,random_model,model_parts}; do
+    for name in tests/support/{hash_world,random,random_model,model_parts}; do
         echo "$base -c $project/$name.c -o $3/${name//\//_}.o"
     done
     for precision in 32 64; do

@@ -303,7 +303,7 @@ static void check_far_places(const SapModel *model, bool f64_geometry) {
     CollideWorlds w[SAP_BROAD_PHASE_TREE + 1];
     for (int phase = SAP_BROAD_PHASE_LISTED; phase <= SAP_BROAD_PHASE_TREE; phase++) {
         SapOptions o = f64_options(256);
-        o.use_f64_boundary_pose = f64_geometry;
+        o.contact_geometry_f64 = f64_geometry;
         o.broad_phase = (SapBroadPhase)phase;
         o.lanes = 1; /* a pair that is near in one lane is looked at in all */
         w[phase] = collide_worlds_create(model, WORLDS, &o);
