@@ -12,6 +12,7 @@ allowed='
 host/base/error.c 1           the name of the status
 host/batch/dump.c 1           a dump of another version
 host/batch/fields.c 1         trees of a batch with sleep_steps = 0
+host/cpu/dual.c 1             lanes that the machine or the build does not have
 host/cpu/pool.c 1             a batch in the child of a fork
 host/cpu/solver.c 1           lanes that the machine or the build does not have
 host/cuda/device.c 1          a GPU in the child of a fork
