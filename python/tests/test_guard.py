@@ -66,7 +66,7 @@ def test_other_options_may_change_the_result(failed):
     _, path = failed
     dump = sapwood.Dump(path)
     with pytest.raises(sapwood.ArgumentError, match="max_iterations"):
-        dump.batch(options={"max_iterations": -1})
+        dump.batch(options={"max_iterations": -2})
     with pytest.raises(ValueError, match="call is 3"):
         dump.batch(call=3)
 
