@@ -64,7 +64,7 @@ static void check_refusals(const SapScene *scene) {
     char few[8];
     SapArray view;
     CHECK(sap_batch_state(gpu) == NULL, "a state in host memory");
-    expect_message("sap_batch_state: the batch is on a GPU");
+    expect_message("sap_batch_state: not on device cuda: the batch is on a GPU");
     CHECK(sap_batch_control(gpu) == NULL && sap_batch_contacts(gpu) == NULL && sap_batch_solver(gpu) == NULL,
           "host memory");
     expect_message("there is no SapSolver");
