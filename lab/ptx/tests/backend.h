@@ -31,6 +31,8 @@ void *backend_read(SapBatch *batch, SapBatchField field);
 /* Ends the program unless every array that they have of the worlds of `got` has the bits of the first ones of
  * `expected`. */
 void backend_same(SapBatch *expected, SapBatch *got, const char *what);
+/* The same without sensors, which only sap_batch_step reads. */
+void backend_same_without_sensors(SapBatch *expected, SapBatch *got, const char *what);
 
 /* Velocities, coordinates and controls of all worlds, each of them different: a function of seed, world and index. */
 void backend_disturb(SapBatch *batch, uint64_t seed);
