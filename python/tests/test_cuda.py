@@ -257,10 +257,10 @@ def test_contacts_of_numpy_with_more_or_fewer_slots_than_the_batch_lose_none_unc
 
 def test_contacts_of_two_memories_are_refused(pair):
     cpu, gpu = pair
-    with pytest.raises(sapwood.DeviceError, match="the contacts are in GPU memory, and the batch is on the CPU"):
+    with pytest.raises(sapwood.DeviceError, match="the contacts are in GPU memory, and the worlds are on the CPU"):
         cpu.step(contacts=gpu.contacts)
     with pytest.raises(sapwood.DeviceError, match="some arrays of the contacts are in GPU memory"):
         gpu.step(contacts={**dict(gpu.contacts.items()), "mu": np.zeros(gpu.contact_shape0.shape, gpu.contacts.dtype)})
-    with pytest.raises(TypeError, match="a solver runs on the CPU"):
+    with pytest.raises(TypeError, match="the worlds are on the CPU; a batch runs on both"):
         solver = sapwood.Solver(cpu.model, 5)
         solver.step(solver.state(), solver.state(), contacts=gpu.contacts)
