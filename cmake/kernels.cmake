@@ -49,8 +49,9 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
 endif()
 
 # Lanes of each instruction set. 16 lanes are for presets in f32, whose reals fill a register of 512 bits; reals in f64 then
-# have two registers, which gcc would keep in memory. Packs of 1 and 4 worlds gain nothing from AVX-512, so a library with
-# AVX2 has those of AVX2 only; and the generic kernels of a library with AVX2 are for machines too old to fill 8 lanes.
+# have two registers, which gcc would keep in memory. A library with AVX2 has packs of 1 and 4 worlds for AVX2 only: a single
+# world runs faster so than with AVX-512, four worlds a little slower. The generic kernels of a library with AVX2 are for old
+# machines, whose registers 8 lanes exceed.
 set(narrow_lanes 1 4)
 set(lanes_generic ${narrow_lanes})
 if(SAPWOOD_KERNEL_ISAS STREQUAL "generic")
