@@ -162,3 +162,35 @@ def test_robots_of_gymnasium_rest_where_those_of_mujoco_do_or_the_reason_is_meas
         assert row["law mm"] > 2 and "load of contacts" in table
     else:
         assert row["rest mm"] < 1 and row["rest rad"] < 0.01
+
+
+STRAIGHT = """<mujoco><worldbody><geom type="plane" size="5 5 1"/><body pos="0 0 0.299"><freejoint/>
+ <geom type="box" size="0.1 0.1 0.1"/><body><joint name="leg" axis="0 1 0" damping="1"/>
+ <geom type="capsule" fromto="0 0 0 0 0 -0.25" size="0.05"/></body></body></worldbody>
+ <actuator><motor joint="leg"/></actuator></mujoco>"""
+DIVERGES = """<mujoco><option timestep="0.1"/><worldbody><body><joint name="j" axis="0 1 0"/>
+ <geom type="sphere" size="0.1"/></body></worldbody>
+ <actuator><general joint="j" gainprm="1e200" biastype="none" ctrlrange="0.5 1"/></actuator></mujoco>"""
+MESH = """<mujoco><asset><mesh name="m" file="away/m.obj"/></asset><worldbody><body><freejoint/>
+ <geom type="mesh" mesh="m"/></body></worldbody></mujoco>"""
+CORNERS = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n"
+
+
+def test_the_script_compares_the_worlds_that_fail_with_both_laws(tmp_path):
+    """An upright capsule fails nowhere; a robot that MuJoCo cannot step either is no fault of ours."""
+    for name, xml in {"straight": STRAIGHT, "diverges": DIVERGES, "mesh": MESH, "broken": "<mujoco/>"}.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "scene.xml").write_text(xml)
+        (tmp_path / name / f"{name}.xml").write_text("no model: a part of the scene")
+    (tmp_path / "mesh" / "meshes").mkdir()
+    (tmp_path / "mesh" / "meshes" / "m.obj").write_text(CORNERS)
+    arguments = ("--laws", "--worlds", "3", "--steps", "40")
+    rows, table = run_bench(tmp_path, tmp_path / "rows.json", *arguments)
+    assert sorted(rows) == ["broken/scene", "diverges/scene", "mesh/scene", "straight/scene"]
+    straight, diverges, mesh = (rows[f"{name}/scene"] for name in ("straight", "diverges", "mesh"))
+    for row in (straight, mesh):
+        assert row["failed"] == {"sap": {}, "mujoco": {}} and row["theirs"] == [] and not any(row["lost"].values())
+    assert straight["error"] < 1e-9 and straight["alike"] > 0
+    assert diverges["theirs"] == ["0", "1", "2"] and len(diverges["failed"]["mujoco"]) == 3
+    assert "4 files: 3 robots, 1 models without a joint, 0 files" in table
+    assert "mujoco: 3 worlds fail, 0 of them where MuJoCo's does not." in table
