@@ -19,7 +19,7 @@ from conftest import ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"(?:^<!-- needs: (?P<needs>[\w, ]+) -->\n)?^```python\n(?P<code>.*?)^```", re.M | re.S)
-MODULES = ("coacd", "gymnasium", "mujoco", "scipy", "torch", "viser")
+MODULES = ("coacd", "gymnasium", "jax", "mujoco", "scipy", "torch", "viser")
 
 
 def is_met(need: str) -> bool:

@@ -145,6 +145,28 @@ def test_a_history_has_the_newest_first_and_starts_full():
     assert history(np.full((2, 1), 9, np.float32)).tolist() == [[9, 3, 2], [9, 9, 9]]
 
 
+def test_a_history_moves_on_only_in_worlds_whose_age_has_changed():
+    """An environment with SAME_STEP observes twice in a step in which a world ends: the others must not notice."""
+    history, once = kit.History(2, 1, 3), kit.History(2, 1, 3)
+    for t in (1, 2, 3):
+        frame, age = np.full((2, 1), t, np.float32), np.full(2, t)
+        once(frame, age), history(frame, age)
+        out = history(frame, age)
+    assert out.tolist() == [[3, 2, 1]] * 2 and np.array_equal(out, once(frame, age))
+    history.reset(np.array([1]))
+    assert history(np.full((2, 1), 9, np.float32), np.array([3, 0])).tolist() == [[9, 2, 1], [9, 9, 9]]
+
+
+def test_the_motion_of_a_base_is_in_its_own_axes(batch):
+    turn = [0, 0, np.sqrt(0.5), np.sqrt(0.5)]  # a quarter turn about z: the x axis of the base is the world's y
+    batch.joint_q[0, 3:7], batch.joint_qd[0, :6] = turn, [0, 2, 0, 1, 0, 0]
+    batch.joint_q[1, 3:7] = [1, 0, 0, 0]  # upside down
+    motion = kit.base_motion(batch.joint_q, batch.joint_qd)
+    assert motion.gravity[:2] == pytest.approx(np.array([[0, 0, -1], [0, 0, 1]]), abs=1e-7)
+    assert motion.velocity[0] == pytest.approx([2, 0, 0], abs=1e-6)
+    assert motion.turning[0] == pytest.approx([0, -1, 0], abs=1e-6)
+
+
 def test_a_delayed_action_arrives_whole_and_late():
     delay = kit.Delay(200, 1, 2)
     delay.reset(np.arange(200), KEYS[:200])

@@ -9,6 +9,7 @@ from gymnasium.vector import AutoresetMode  # noqa: E402
 import sapwood  # noqa: E402
 from sapwood import terrain  # noqa: E402
 from sapwood.gym import Gripper, Humanoid, Legged, Quadruped, legged  # noqa: E402
+from sapwood.kit import Gaussian, LogUniform, Noise, Scale, Uniform, Value  # noqa: E402
 
 MAKE = {
     "quadruped": Quadruped,
@@ -141,6 +142,64 @@ def test_a_model_without_drives_and_a_wrong_ground_are_refused():
         Quadruped(2, model=bare, threads=1)
     with pytest.raises(ValueError, match="'rogh'.*'rough'"):
         Quadruped(2, ground="rogh")
+
+
+HARD = {
+    "randomize": {"body_mass": Scale(LogUniform(0.8, 1.25), each=True), "shape_material_mu": Value(Uniform(0.5, 1.2))},
+    "pushes": (Uniform(0.3, 0.5), 0.1),
+    "sensor_noise": Noise(Gaussian(0, 1), 0.05),
+    "delay": 2,
+}
+
+
+def test_a_robot_with_legs_takes_randomisation_pushes_noise_and_delay():
+    plain = Quadruped(4, threads=1, noise=0.0, command=(0, 0, 0))
+    hard = Quadruped(4, threads=1, noise=0.0, command=(0, 0, 0), **HARD, critic=True)
+    first = plain.reset(seed=0)[0], hard.reset(seed=0)[0]
+    assert set(hard.batch.expanded) >= {"body_mass", "shape_material_mu"} and not plain.batch.expanded
+    assert np.all(hard.batch.body_mass != plain.batch.model.body_mass)
+    error = first[1] - first[0]
+    assert 0.03 < error.std() < 0.07 and np.abs(error).max() < 0.3, "noise of 0.05 in every column"
+    assert plain.critic_size == 0 and np.array_equal(hard.critic(), first[0]), "a critic sees no noise"
+    hard.reset(seed=0)
+    action = np.full((4, 12), 0.3)
+    speeds = []
+    for step in range(1, 6):
+        before = hard.batch.joint_qd[:, :2].copy()
+        hard.act(action)
+        speeds.append(np.abs(hard.batch.joint_qd[:, :2] - before).max())
+        moved = np.abs(hard.target[:, 6:] - hard.standing).max(axis=1) > 0.1
+        assert np.array_equal(moved, hard.delay.steps < step), "an action arrives after 0, 1 or 2 steps"
+        hard.age += 1
+    assert len(set(hard.delay.steps.tolist())) > 1
+    for _ in range(6):
+        before = hard.batch.joint_qd[:, :2].copy()
+        hard.act(action)
+        speeds.append(np.abs(hard.batch.joint_qd[:, :2] - before).max())
+        hard.age += 1
+    pushed = [step for step, speed in enumerate(speeds) if speed > 0]
+    assert pushed == [5, 10] and min(speeds[5], speeds[10]) >= 0.3, "every 5 steps of 0.02 s"
+
+
+def test_hard_worlds_do_not_depend_on_others_and_continue_from_a_checkpoint(tmp_path):
+    settings = {"autoreset_mode": AutoresetMode.SAME_STEP, "time_limit": 9, "threads": 1, **HARD, "critic": True}
+    whole, part = Quadruped(6, **settings), Quadruped(3, world_offset=2, **settings)
+    actions = np.random.default_rng(2).uniform(-1, 1, (24, *whole.action_space.shape))
+    whole.reset(seed=5), part.reset(seed=5)
+    for a in actions[:12]:
+        assert np.array_equal(whole.step(a)[0][2:5], part.step(a[2:5])[0])
+    assert np.array_equal(whole.critic()[2:5], part.critic())
+    whole.save(tmp_path / "env")
+    other = Quadruped(6, **settings)
+    other.load(tmp_path / "env")
+    assert np.array_equal(whole.critic(), other.critic())
+    for a in actions[12:]:
+        assert np.array_equal(whole.step(a)[0], other.step(a)[0])
+
+
+def test_a_task_without_a_critic_says_so():
+    with pytest.raises(ValueError, match="critic_size is 0"):
+        Quadruped(2, threads=1).critic()
 
 
 def test_a_gripper_that_closes_and_rises_lifts_the_cube_to_the_goal():

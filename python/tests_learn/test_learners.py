@@ -6,6 +6,7 @@ import torch
 from gymnasium.vector import AutoresetMode
 
 from sapwood.gym import Quadruped
+from sapwood.kit import Gaussian, Noise
 from sapwood.rl import rsl_rl, sb3, torchrl
 
 torch.set_num_threads(1)
@@ -54,6 +55,25 @@ def test_rsl_rl_trains():
     runner.learn(3, init_at_random_ep_len=True)
     action = runner.get_inference_policy()(env.get_observations())
     assert action.shape == (32, 12) and torch.isfinite(action).all()
+
+
+def test_the_critic_of_rsl_rl_sees_its_own_observation():
+    from rsl_rl.runners import OnPolicyRunner
+
+    layers = {"class_name": "MLPModel", "hidden_dims": [32], "activation": "elu"}
+    noise = {"class_name": "GaussianDistribution", "init_std": 1.0, "std_type": "scalar"}
+    settings = {
+        "num_steps_per_env": 8,
+        "save_interval": 100,
+        "obs_groups": {"actor": ["policy"], "critic": ["critic"]},
+        "actor": {**layers, "distribution_cfg": noise},
+        "critic": layers,
+        "algorithm": {"class_name": "PPO", "num_learning_epochs": 2, "num_mini_batches": 2},
+    }
+    env = rsl_rl.VecEnv(quadruped(sensor_noise=Noise(Gaussian(0, 1), 0.1), critic=True))
+    groups = env.get_observations()
+    assert groups["critic"].shape == (32, 55) and not torch.equal(groups["critic"], groups["policy"])
+    OnPolicyRunner(env, settings, log_dir=None, device="cpu").learn(2)
 
 
 def test_rsl_rl_sets_the_ages_of_episodes_and_hears_of_time_outs():

@@ -89,8 +89,10 @@ class BatchEnv(VectorEnv):
         guard: int = 8,
         arrays: str | None = None,
         copy: bool = True,
+        critic_size: int = 0,
     ) -> None:
         self.batch, self.steps, self.time_limit, self.copy = batch, steps, time_limit, copy
+        self.critic_size = critic_size
         self.arrays = xp.space(batch, arrays)
         self.status = self.arrays.live(batch, "status_int32")
         self.xp = xp.module(self.status)
@@ -111,6 +113,7 @@ class BatchEnv(VectorEnv):
             self.dumps.mkdir(parents=True, exist_ok=True)
             batch.guard(guard)
         self._buffers = self.arrays.zeros((2, n, observation_size), "f32")
+        self._critic = self.arrays.zeros((n, critic_size), "f32")
         self._turn = 0
 
     # ---- task ----
@@ -120,7 +123,13 @@ class BatchEnv(VectorEnv):
         raise NotImplementedError
 
     def observe(self, out: Array) -> None:
-        """Fills [n][observation_size]."""
+        """Fills [n][observation_size]. With SAME_STEP it is called twice in a step in which a world ends: a task that
+        remembers observations does so once for each `age` (kit.History)."""
+        raise NotImplementedError
+
+    def observe_critic(self, out: Array) -> None:
+        """Fills [n][critic_size]: what a critic sees in training, such as an observation without noise, or the
+        parameters of the worlds. It must follow from the state of the environment, and not change it."""
         raise NotImplementedError
 
     def judge(self) -> tuple[Array, Array]:
@@ -186,6 +195,12 @@ class BatchEnv(VectorEnv):
             self._reset_worlds(done)
         return self._observation(), reward, terminated, truncated, info
 
+    def critic(self) -> Array:
+        """[n][critic_size] f32, a copy: what a critic sees beside the observation that was returned last."""
+        if not self.critic_size:
+            raise ValueError(f"critic_size is 0: {type(self).__name__} has no observation for a critic")
+        return xp.copy(self._critic)
+
     # ---- checkpoints ----
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -194,7 +209,7 @@ class BatchEnv(VectorEnv):
         arrays: dict[str, Any] = {f"batch/{name}": values for name, values in self.batch.get_state().items()}
         own = ("seeds", "episodes", "age", "ended", *self.kept)
         arrays.update({f"env/{name}": xp.host(attrgetter(name)(self)) for name in own})
-        arrays["observation"] = xp.host(self._buffers[self._turn])
+        arrays["observation"], arrays["critic"] = xp.host(self._buffers[self._turn]), xp.host(self._critic)
         arrays["header"] = np.array(self._header())
         with replacing(path) as file:
             np.savez(file, **arrays)
@@ -216,6 +231,7 @@ class BatchEnv(VectorEnv):
             xp.write(attrgetter(name)(self), arrays[f"env/{name}"])
         observation = self._buffers[self._turn]
         xp.write(observation, arrays["observation"])
+        xp.write(self._critic, arrays["critic"])
         return xp.copy(observation) if self.copy else observation
 
     def _header(self) -> list[str]:
@@ -262,7 +278,10 @@ class BatchEnv(VectorEnv):
         self._turn ^= 1
         out = self._buffers[self._turn]
         self.observe(out)
+        if self.critic_size:
+            self.observe_critic(self._critic)
         failed = (self.status & FAILED) != 0
         if failed.any():  # a learner never sees the NaN that made a world fail
-            out[failed] = self.xp.nan_to_num(out[failed], posinf=0.0, neginf=0.0)
+            for seen in (out, self._critic):
+                seen[failed] = self.xp.nan_to_num(seen[failed], posinf=0.0, neginf=0.0)
         return out

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from .. import terrain
 from ..arguments import index_of
 from ..batch import FAILED, Batch
-from ..conventions import quat_matrix
 from ..keys import random_keys, random_units
-from ..kit import Commands, Levels, Rewards, Uniform
+from ..kit import Commands, Delay, Levels, Noise, Pushes, Randomizer, Rewards, Scale, Uniform, base_motion
+from ..kit.distributions import Distribution
 from ..model import JOINT_TYPES, Model
 from ..rays import RaySensor, pattern_grid
 from ..shipped import scene
@@ -50,6 +50,14 @@ class Legged(BatchEnv):
     `ground` (terrain.make) takes the place of the model's plane. Worlds are dealt to its kinds and begin on its first
     level. One that does not fall in an episode and walks three quarters of the way that it was told, at least a quarter
     of a cell, goes up; one that falls or walks less than half of the way goes down.
+
+    What a policy needs to leave the simulator, all off by default:
+
+    | randomize | parameters that each episode draws: {"body_mass": Scale(LogUniform(0.8, 1.25)), ...}, as Randomizer |
+    | pushes | (distribution, period): a change of the velocity of the base in x and y, m/s, every `period` seconds |
+    | sensor_noise | Noise(distribution, scale) of observations, with one scale or one for each column |
+    | delay | actions arrive after 0 to `delay` steps; each episode draws the number |
+    | critic | True: `critic()` is the observation without noise, for the critic of a learner |
     """
 
     kept = ("command", "command_keys", "action", "last_action", "level", "origin", "walked", "wanted")
@@ -72,6 +80,11 @@ class Legged(BatchEnv):
         dumps: Any = None,
         arrays: str | None = None,
         copy: bool = True,
+        randomize: Mapping[str, Scale] | None = None,
+        pushes: tuple[Distribution, float] | None = None,
+        sensor_noise: Noise | None = None,
+        delay: int = 0,
+        critic: bool = False,
         **batch: Any,
     ) -> None:
         drives, coordinates = _drives(model)
@@ -80,9 +93,12 @@ class Legged(BatchEnv):
         made = Batch(model if ground is None else terrain.lay(model, ground), num_envs, **batch)
         n, points = len(drives), 0 if ground is None else _attach_scan(made)
         size = 15 + 3 * n + len(feet) + points
-        super().__init__(made, size, n, steps, time_limit, autoreset_mode, dumps, arrays=arrays, copy=copy)
+        super().__init__(
+            made, size, n, steps, time_limit, autoreset_mode, dumps, 8, arrays, copy, size if critic else 0
+        )
         self._find_robot(model, drives, coordinates, feet)
         self._begin_task(command, ground)
+        self._harden(randomize, pushes, sensor_noise, delay)
 
     def _find_robot(self, model: Model, drives: Any, coordinates: Any, feet: Sequence[str]) -> None:
         """The arrays of the robot, its drives, its feet and its standing pose."""
@@ -115,6 +131,22 @@ class Legged(BatchEnv):
         if ground is not None:
             self.scan = arrays.live(self.batch, "ray_distance")
 
+    def _harden(
+        self,
+        randomize: Mapping[str, Scale] | None,
+        pushes: tuple[Distribution, float] | None,
+        sensor_noise: Noise | None,
+        delay: int,
+    ) -> None:
+        """What makes worlds differ from each other and from the model."""
+        worlds, arrays, self.sensor_noise = self.num_envs, self.arrays, sensor_noise
+        self.randomize = Randomizer(self.batch, **randomize) if randomize else None
+        self.delay = Delay(worlds, len(self.drives), delay, arrays) if delay else None
+        self.pushes, self.episode_keys = None, arrays.zeros((worlds,), "u64")
+        if pushes is not None:
+            self.pushes = Pushes(self.batch, pushes[0], max(1, round(pushes[1] / self.dt)), arrays=arrays)
+        self.kept = (*type(self).kept, "episode_keys", *(("delay.past", "delay.steps") if delay else ()))
+
     # ---- a world ----
 
     def restart(self, worlds: Array, random: Array) -> None:
@@ -128,6 +160,11 @@ class Legged(BatchEnv):
         self.commands.reset(worlds, random_keys(random, 1))
         self.action[worlds] = self.last_action[worlds] = 0
         self.walked[worlds] = self.wanted[worlds] = 0
+        self.episode_keys[worlds] = random
+        if self.randomize is not None:
+            self.randomize(host(worlds), host(random_keys(random, 3)))
+        if self.delay is not None:
+            self.delay.reset(worlds, random_keys(random, 4))
 
     def _place(self, ground: terrain.Ground, worlds: Array, random: Array) -> None:
         """Moves worlds up or down by how their episodes went, and onto their cells."""
@@ -143,16 +180,14 @@ class Legged(BatchEnv):
         self.wanted += self.dt * self.xp.hypot(self.command[:, 0], self.command[:, 1])
         self.last_action[:] = self.action
         self.action[:] = actions
-        put(self.target, (slice(None), self.drives), self.standing + self.reach * actions)
+        if self.pushes is not None:
+            self.pushes(self.age, random_keys(self.episode_keys, 5))
+        sent = actions if self.delay is None else self.delay(actions)
+        put(self.target, (slice(None), self.drives), self.standing + self.reach * sent)
 
     def motion(self) -> tuple[Floats, Floats, Floats]:
         """Direction of gravity, velocity and angular velocity of the base, in its axes."""
-        rotation, velocity = quat_matrix(self.q[:, 3:7]), cast(self.qd[:, :6], "f64")
-        return (
-            -rotation[:, 2],
-            self.xp.einsum("nji,nj->ni", rotation, velocity[:, :3]),
-            self.xp.einsum("nji,nj->ni", rotation, velocity[:, 3:]),
-        )
+        return base_motion(self.q, self.qd)
 
     def clock(self) -> Floats:
         """[n] rad, the phase of the stride."""
@@ -164,6 +199,11 @@ class Legged(BatchEnv):
         return base[:, 2] if self.ground is None else base[:, 2] - self.ground.at(base[:, 0], base[:, 1])
 
     def observe(self, out: Array) -> None:
+        self.observe_critic(out)
+        if self.sensor_noise is not None:
+            self.sensor_noise(out, random_keys(self.seeds, self.episodes, self.age))
+
+    def observe_critic(self, out: Array) -> None:
         xp, clock = self.xp, self.clock()
         parts: list[Any] = [
             self.heights()[:, None] / self.height,

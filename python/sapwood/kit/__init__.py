@@ -1,4 +1,4 @@
-"""Parts of tasks: commands, rewards, signals, motors, pushes, randomisation, curricula (docs/tasks.md).
+"""Parts of tasks: commands, rewards, signals, motion, motors, pushes, randomisation, curricula (docs/tasks.md).
 
 Every part has one row per world, and draws random numbers by a key of the world: a world's numbers do not depend on
 other worlds, their number or the process that steps them.
@@ -7,6 +7,7 @@ other worlds, their number or the process that steps them.
 from .commands import Commands
 from .curriculum import Levels
 from .distributions import Gaussian, LogUniform, Uniform
+from .motion import BaseMotion, base_motion
 from .motors import DcMotor
 from .pushes import Pushes
 from .randomize import Randomizer, Scale, Value
@@ -14,6 +15,7 @@ from .rewards import Rewards
 from .signals import Delay, History, LowPass, Noise
 
 __all__ = [
+    "BaseMotion",
     "Commands",
     "DcMotor",
     "Delay",
@@ -29,4 +31,5 @@ __all__ = [
     "Scale",
     "Uniform",
     "Value",
+    "base_motion",
 ]

@@ -22,20 +22,30 @@ class Noise:
 
 
 class History:
-    """The last `length` observations side by side, the newest first: [worlds][length width]."""
+    """The last `length` observations side by side, the newest first: [worlds][length width].
+
+    `age` is the age of each world in steps: an observation of the same age takes the place of the last one, so that an
+    environment may observe twice in a step, as with SAME_STEP. Without it every call is another step.
+    """
 
     def __init__(self, worlds: int, width: int, length: int, arrays: Numpy | Torch = NUMPY) -> None:
         if length < 1:
             raise ValueError(f"length is {length}; it must be >= 1")
         self.past = arrays.zeros((worlds, length, width), "f32")
         self.fresh = ~arrays.zeros((worlds,), "bool")
+        self.age = arrays.zeros((worlds,), "i64")
 
     def reset(self, worlds: Array) -> None:
         """The next observation of these worlds fills their history."""
         self.fresh[worlds] = True
 
-    def __call__(self, observation: Array) -> Array:
-        self.past = module(self.past).roll(self.past, 1, 1)
+    def __call__(self, observation: Array, age: Array | None = None) -> Array:
+        xp = module(self.past)
+        rolled = xp.roll(self.past, 1, 1)
+        if age is not None:
+            rolled = xp.where((age != self.age)[:, None, None], rolled, self.past)
+            self.age[:] = age
+        self.past = rolled
         self.past[:, 0] = observation
         put(self.past, self.fresh, observation[self.fresh, None])
         self.fresh[:] = False

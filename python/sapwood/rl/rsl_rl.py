@@ -18,7 +18,8 @@ from ..gym import BatchEnv
 
 
 class VecEnv(rsl_rl.env.VecEnv):  # type: ignore[misc]
-    """An environment with autoreset_mode SAME_STEP, as rsl_rl expects it. Its observations are the group `policy`.
+    """An environment with autoreset_mode SAME_STEP, as rsl_rl expects it. Its observations are the group `policy`,
+    and what its critic sees, if it has one, the group `critic`: obs_groups={"actor": ["policy"], "critic": ["critic"]}.
     rsl_rl copies them into its storage, so `copy=False` of the environment is safe here."""
 
     def __init__(self, env: BatchEnv, cfg: dict[str, Any] | None = None) -> None:
@@ -37,7 +38,10 @@ class VecEnv(rsl_rl.env.VecEnv):  # type: ignore[misc]
             super().__setattr__(name, value)
 
     def get_observations(self) -> TensorDict:
-        return TensorDict({"policy": torch.as_tensor(self._observation)}, [self.num_envs])
+        groups = {"policy": torch.as_tensor(self._observation)}
+        if self.env.critic_size:
+            groups["critic"] = torch.as_tensor(self.env.critic())
+        return TensorDict(groups, [self.num_envs])
 
     def reset(self) -> tuple[TensorDict, dict[str, Any]]:
         self._observation = self.env.reset()[0]
