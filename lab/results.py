@@ -57,6 +57,7 @@ RESULTS = {
     "newton": ("Cost of a Newton iteration", "build/release/sapwood bench-newton"),
     "pile": ("Many free bodies", "bench/pile --settle 60 --steps 3 --bodies 10,30,100,300"),
     "ptxas": ("Registers, stack and code of the CUDA kernels", f"{PTX}ptxas_figures.py --markdown build/release/cuda"),
+    "robots": ("Robots under both laws", "bench/robots --laws --worlds 8 --steps 200"),
     "roofline": (
         "Counts of the CUDA kernels and predicted speeds",
         f"{PTX}roofline.py {EXECUTOR} {FIGURES} --predictions lab/selftest/predicted.h",
