@@ -2,6 +2,8 @@
 
 import base64
 import re
+import threading
+import time
 import urllib.request
 
 import numpy as np
@@ -121,6 +123,111 @@ def test_the_viewer_serves_a_page(standing):
         standing.step()
         viewer.show(standing)
         assert b"<html" in urllib.request.urlopen(viewer.url, timeout=10).read()
+
+
+@pytest.mark.parametrize("size", [0.01, 0.3, 4.0])
+def test_robots_of_all_sizes_fill_the_picture(size):
+    pytest.importorskip("viser")
+    model = solid("BOX", (size / 2, size / 2, size / 2))
+    for worlds in (1, 4):
+        with sapwood.Batch(model, worlds) as batch, view.Viewer(model, worlds, port=0) as viewer:
+            viewer.show(batch)
+            camera, place = viewer.server.initial_camera, viewer._scene.place
+            width = size + np.ptp(place[:, 0])
+            away = np.linalg.norm(np.array(camera.position) - np.array(camera.look_at))
+            part = width / (2 * away * np.tan(camera.fov / 2))
+            assert 0.4 < part < 1 and camera.near < 0.1 * away, "of the height of the picture"
+            assert np.allclose(np.array(camera.look_at)[:2], 0, atol=size)
+
+
+def test_the_camera_follows_a_base_that_walks_away(standing):
+    pytest.importorskip("viser")
+    with view.Viewer(standing.model, 2, port=0, speed=None) as viewer:
+        viewer.show(standing)
+        root, start = viewer._scene.root, np.array(viewer._scene.root.position)
+        standing.joint_q[0, :3] += [3, 2, 1]
+        standing.forward_kinematics()
+        viewer.show(standing)
+        assert np.allclose(root.position - start, [-3, -2, 0], atol=1e-3), "the ground moves past the camera"
+        viewer.controls.ask("follow")
+        viewer.show(standing)
+        assert np.allclose(root.position, 0, atol=1e-5), "it looks again at where the world began"
+
+
+def test_a_page_follows_only_a_base_that_leaves_the_picture(standing, tmp_path):
+    pytest.importorskip("viser")
+    import zstandard
+
+    def moves_of_the_root(distance, **options):
+        frames = [view.capture(standing)]
+        standing.joint_q[0, 0] += distance
+        standing.forward_kinematics()
+        frames.append(view.capture(standing))
+        view.html(standing.model, frames, tmp_path / "page.html", **options)
+        data = base64.b64decode(
+            re.search(r'__VISER_EMBED_DATA__="([^"]+)"', (tmp_path / "page.html").read_text()).group(1)
+        )
+        scene = zstandard.ZstdDecompressor().decompressobj().decompress(data[8:])
+        return len(re.findall(rb"name\xa6/world\xa8position", scene))  # in MessagePack
+
+    still = moves_of_the_root(0.01)
+    assert still == 1, "its first place, to which a page that plays again returns"
+    assert moves_of_the_root(5.0) == still + 1
+    assert moves_of_the_root(5.0, follow=False) == still and moves_of_the_root(0.01, follow=True) == still + 1
+
+
+def test_a_paused_viewer_holds_the_batch_until_a_step_is_asked_for(standing):
+    pytest.importorskip("viser")
+    with view.Viewer(standing.model, port=0, speed=None) as viewer:
+        viewer.show(standing)
+        viewer.controls.ask("pause")
+        shown = threading.Event()
+
+        def show():
+            viewer.show(standing)
+            shown.set()
+
+        thread = threading.Thread(target=show)
+        thread.start()
+        assert not shown.wait(0.2)
+        viewer.controls.ask("step")
+        assert shown.wait(5) and viewer.controls.paused, "one step, then it holds again"
+        thread.join()
+        thread = threading.Thread(target=viewer.show, args=[standing])
+        thread.start()
+        viewer.controls.ask("pause")
+        thread.join(5)
+        assert not thread.is_alive()
+
+
+def test_reset_and_push_act_on_the_chosen_world(standing):
+    pytest.importorskip("viser")
+    before = standing.joint_qd.copy()
+    with view.Viewer(standing.model, 2, port=0, speed=None) as viewer:
+        viewer.show(standing)
+        viewer.controls.ask("next world")
+        viewer.controls.ask("push")
+        viewer.show(standing)
+        change = standing.joint_qd - before
+        assert np.array_equal(np.any(change, axis=1), [False, True, False, False, False])
+        assert 0.3 < np.linalg.norm(change[1, :2]) < 3 and not change[1, 2:].any()
+        viewer.controls.ask("reset")
+        viewer.show(standing)
+        assert np.array_equal(standing.joint_q[1], np.asarray(standing.model.joint_q, np.float32))
+        assert viewer._chosen(standing, 4) == [4, 0], "the chosen world is drawn first"
+
+
+def test_a_viewer_runs_at_the_speed_that_it_is_told(standing):
+    pytest.importorskip("viser")
+    with view.Viewer(standing.model, port=0, speed=2.0) as viewer:
+        viewer.show(standing)
+        start, worlds = time.monotonic(), float(standing.time[0])
+        while standing.time[0] < worlds + 0.8:
+            standing.step(4)
+            viewer.show(standing)
+        assert 0.35 < time.monotonic() - start < 1.0
+    with pytest.raises(ValueError, match="speed is 0; it must be > 0, or None"):
+        view.Viewer(standing.model, speed=0)
 
 
 def test_meshes_of_an_imported_robot_are_drawn_as_they_are(tmp_path):

@@ -58,9 +58,9 @@ class Tab:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/json", timeout=60) as answer:
             return json.load(answer)
 
-    def ask(self, method):
+    def ask(self, method, **parameters):
         self.count += 1
-        self.socket.send(json.dumps({"id": self.count, "method": method}))
+        self.socket.send(json.dumps({"id": self.count, "method": method, "params": parameters}))
         while True:
             got = json.loads(self.socket.recv(timeout=120))
             if got.get("method") == "Runtime.exceptionThrown" or "error" in str(got.get("params", {}).get("type")):
@@ -71,6 +71,10 @@ class Tab:
     def picture(self):
         image = base64.b64decode(self.ask("Page.captureScreenshot")["data"])
         return imageio.imread(image, extension=".png")[:, :, :3].astype(int)
+
+    def press(self, key, code):
+        for kind in ("keyDown", "keyUp"):
+            self.ask("Input.dispatchKeyEvent", type=kind, key=key, code=code, windowsVirtualKeyCode=ord(key.upper()))
 
     def close(self):
         self.socket.close()
@@ -116,6 +120,13 @@ def test_the_live_viewer_follows_a_batch(tmp_path):
                     return True if (np.abs(now - first)[scene].max(axis=2) > 30).sum() > 50 else None
 
                 assert until(moved), "something moves"
+                if hasattr(viewer.server.gui, "add_command"):
+                    tab.press(" ", "Space")
+                    assert until(lambda: viewer.controls.paused or None), "a key pauses"
+                    tab.press("n", "KeyN")
+                    assert until(lambda: viewer.controls.world == 1 or None), "a key chooses the next world"
+                    tab.press(" ", "Space")
+                    assert until(lambda: not viewer.controls.paused or None)
                 assert not tab.errors
             finally:
                 tab.close()

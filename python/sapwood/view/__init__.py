@@ -6,12 +6,14 @@
         frames.append(view.capture(batch, worlds=4))
     view.html(model, frames, "walk.html")
 
-`Viewer(model, worlds=4)` is a live page: `show(batch)` after a step updates it.
+`Viewer(model, worlds=4)` is a live page: `show(batch)` after a step updates it. It has buttons and keys to pause, to
+choose a world, to reset and to push it.
 """
 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
@@ -25,7 +27,10 @@ from ..arguments import integer
 from ..batch import FAILED, Batch
 from ..files import replacing
 from ..model import Model
-from .scene import Scene, place_worlds
+from .controls import POLL, Controls, base_place
+from .scene import Scene, moving_box, place_worlds
+
+FIELD_OF_VIEW = 0.8  # rad
 
 
 @dataclass
@@ -67,25 +72,30 @@ def html(
     path: str | os.PathLike[str],
     spacing: float | None = None,
     force_scale: float | None = None,
+    follow: bool | None = None,
 ) -> None:
     """Writes a page that shows the frames, without other files and without a network.
 
     Worlds stand side by side, `spacing` m apart (default: from the size of the robot; 0: all in one place). An arrow of
-    1 m is a contact force of `force_scale` N (default: the weight of the moving bodies; infinity: no arrows). A world
-    that fails turns red.
+    1 m is a contact force of `force_scale` N (default: the weight of the moving bodies has an arrow as long as the
+    robot; infinity: no arrows). A world that fails turns red. With `follow` the camera moves with the base of the
+    first world; by default it does so if that base walks out of the picture.
     """
     if not frames:
         raise ValueError("frames is empty; capture(batch) makes one")
     server = _server(port=0)
     try:
-        place = place_worlds(model, frames[0].body_q, spacing)
-        scene = Scene(server.scene, model, place, force_scale)
-        _look_at(server, frames[0].body_q[..., :3] + place[:, None])
+        scene, radius = _begin(server, model, frames[0], spacing, force_scale)
+        paths = np.array([base_place(model, frame.body_q[0]) for frame in frames])
+        if follow or (follow is None and np.linalg.norm(np.ptp(paths, axis=0)) > radius):
+            shifts: Any = paths - paths[0]
+        else:
+            shifts = [None] * len(frames)
         scene.show(frames[0])
         record = server.get_scene_serializer()
-        for last, frame in zip(frames, frames[1:]):
+        for last, frame, shift in zip(frames, frames[1:], shifts[1:]):
             record.insert_sleep(max(frame.time - last.time, 0.0))
-            scene.show(frame)
+            scene.show(frame, shift)
         with replacing(path) as file:
             file.write(record.as_html().encode())
     finally:
@@ -95,7 +105,9 @@ def html(
 class Viewer:
     """A page that follows a batch while it is stepped: viewer = Viewer(model); viewer.show(batch) after a step.
 
-    The page is at http://localhost:`port`, on this machine only unless `host` names another address.
+    The page is at http://localhost:`port`, on this machine only unless `host` names another address. It has buttons and
+    keys (controls.KEYS): pause, single steps, reset and push of a world, the camera follows its base. `show` waits
+    while the user pauses, and so that the world runs at `speed` times real time; None: it never waits for that.
     """
 
     def __init__(
@@ -106,28 +118,63 @@ class Viewer:
         host: str = "127.0.0.1",
         spacing: float | None = None,
         force_scale: float | None = None,
+        speed: float | None = 1.0,
+        follow: bool = True,
     ) -> None:
+        if speed is not None and not speed > 0:
+            raise ValueError(f"speed is {speed}; it must be > 0, or None")
         self.model, self.worlds = model, worlds
         self.server = _server(port, host)
+        self.controls: Controls | None = None
         self._scene: Scene | None = None
         self._look = (spacing, force_scale)
+        self._speed, self._follow = np.inf if speed is None else float(speed), follow
+        self._start = np.zeros(3)  # where the base was that the camera follows
+        self._followed = -1
 
     def show(self, batch: Batch) -> None:
-        """Shows the current state of the batch."""
-        frame = capture(batch, self.worlds)
-        if self._scene is None:
-            spacing, force_scale = self._look
-            place = place_worlds(self.model, frame.body_q, spacing)
-            self._scene = Scene(self.server.scene, self.model, place, force_scale)
-            _look_at(self.server, frame.body_q[..., :3] + place[:, None])
+        """Shows the current state of the batch, and does what the user asks for; returns when the batch may step on."""
+        if self._scene is None or self.controls is None:
+            frame = capture(batch, self.worlds)
+            self._scene, radius = _begin(self.server, self.model, frame, *self._look)
+            first = 0 if np.ndim(self.worlds) == 0 else int(np.asarray(self.worlds)[0])
+            self.controls = Controls(self.server, batch, first, self._speed, self._follow, self._scene.size)
+        controls = self.controls
+        controls.apply(batch)
+        now = self._draw(batch, self._scene, controls)
+        controls.wait(now)
+        while controls.is_held():
+            seen = (controls.world, controls.follow)
+            time.sleep(POLL)
+            if controls.apply(batch) or seen != (controls.world, controls.follow):
+                self._draw(batch, self._scene, controls)
+
+    def _draw(self, batch: Batch, scene: Scene, controls: Controls) -> float:
+        """Draws the chosen world first; returns its time, s."""
+        frame = capture(batch, self._chosen(batch, controls.world))
+        shift = controls.shift(self.model, frame.body_q)
+        if self._followed != controls.world or not controls.follow:  # the picture does not jump when following begins
+            self._followed, self._start = controls.world if controls.follow else -1, shift
         with self.server.atomic():
-            self._scene.show(frame)
+            scene.show(frame, shift - self._start)
+        controls.show(frame.time, ", ".join(batch.status_text(controls.world)))
+        return frame.time
+
+    def _chosen(self, batch: Batch, world: int) -> list[int]:
+        """The worlds that are drawn: the chosen one and those after it, or the ones of a list from there on."""
+        if np.ndim(self.worlds) == 0:
+            return [(world + i) % batch.num_worlds for i in range(int(np.asarray(self.worlds)))]
+        others = [int(w) for w in np.asarray(self.worlds) if w != world]
+        return [world, *others][: np.size(self.worlds)]
 
     @property
     def url(self) -> str:
         return f"http://{self.server.get_host()}:{self.server.get_port()}"
 
     def close(self) -> None:
+        """Ends the server; a `show` that waits returns."""
+        if self.controls is not None:
+            self.controls.paused, self.controls.speed = False, np.inf
         _stop(self.server)
 
     def __enter__(self) -> Viewer:
@@ -151,10 +198,24 @@ def _stop(server: Any) -> None:
         server.stop()
 
 
-def _look_at(server: Any, points: NDArray[np.float64]) -> None:
-    """Puts the camera where it sees all points, [...][3]."""
-    points = points.reshape(-1, 3)
-    middle = (points.min(axis=0) + points.max(axis=0)) / 2 if len(points) else np.zeros(3)
-    away = max(1.0, 1.2 * float(np.ptp(points, axis=0).max())) if len(points) else 3.0
-    server.initial_camera.position = middle + away * np.array([0.9, -1.2, 0.7])
-    server.initial_camera.look_at = middle
+def _begin(
+    server: Any, model: Model, frame: Frame, spacing: float | None, force_scale: float | None
+) -> tuple[Scene, float]:
+    """The scene of the worlds of a frame, which fill the picture; and the radius that the camera sees, m."""
+    place = place_worlds(model, frame.body_q, spacing)
+    boxes = np.array([moving_box(model, body_q) for body_q in frame.body_q])
+    size = float(np.ptp(boxes[0], axis=0).max()) or 1.0
+    radius = _look_at(server, boxes + place[:, None])
+    return Scene(server.scene, model, place, force_scale, size), radius
+
+
+def _look_at(server: Any, boxes: NDArray[np.float64]) -> float:
+    """Puts the camera where the boxes [worlds][2][3] fill the picture; returns the radius of a ball around them, m."""
+    low, high = boxes.reshape(-1, 3).min(axis=0), boxes.reshape(-1, 3).max(axis=0)
+    middle, radius = (low + high) / 2, float(np.linalg.norm(high - low)) / 2 or 1.0
+    away = radius / np.sin(FIELD_OF_VIEW / 2)
+    camera = server.initial_camera
+    camera.fov, camera.near, camera.far = FIELD_OF_VIEW, away / 100, 1000 * away
+    camera.position = middle + away * np.array([0.54, -0.73, 0.42])
+    camera.look_at = middle
+    return radius

@@ -19,15 +19,30 @@ if TYPE_CHECKING:
 VISIBLE = _layout.BITS["SAP_SHAPE_VISIBLE"]
 PALETTE = np.array([(50, 90, 120), (170, 120, 20), (70, 120, 60), (120, 60, 110), (150, 60, 40)], np.uint8)
 GROUND, FAILED, ARROW = (150, 150, 145), (220, 20, 20), (0, 130, 30)
-LEAST_ARROW = 0.01  # m
+LEAST_ARROW = 0.01  # of the size of the robot
+CELL, LINE = 0.5, 30.0  # m, of the grid of the ground, and how far it is drawn, for a robot of about 1 m
+ROOT = "/world"  # the node of everything that moves past a camera that follows
+
+
+def moving_box(model: Model, body_q: Floats) -> Floats:
+    """[2][3] m, the corners of a box around the moving shapes of one world, [bodies][7]; around its bodies if it has no
+    moving shape."""
+    points = [body_q[:, :3]] if model.num_bodies else [np.zeros((1, 3))]
+    for shape in np.nonzero(np.array(model.shape_body) >= 0)[0]:
+        body, at = int(model.shape_body[shape]), np.array(model.shape_transform[shape])
+        vertices = triangles(model, int(shape))[0] @ quat_matrix(at[3:]).T + at[:3]
+        points.append(vertices @ quat_matrix(body_q[body, 3:]).T + body_q[body, :3])
+    every = np.concatenate(points)
+    every = every[np.all(np.isfinite(every), axis=1)]
+    return np.stack([every.min(axis=0), every.max(axis=0)]) if len(every) else np.zeros((2, 3))
 
 
 def place_worlds(model: Model, body_q: Floats, spacing: float | None) -> Floats:
     """[worlds][3] where the origin of each world is drawn: on a square grid around the origin."""
     worlds = len(body_q)
     if spacing is None:
-        width = np.ptp(body_q[0, :, :2], axis=0).max() if model.num_bodies else 0.0
-        spacing = max(1.0, 2 * float(width))
+        width = float(np.ptp(moving_box(model, body_q[0])[:, :2], axis=0).max())
+        spacing = 1.5 * width if width > 0 else 1.0
     columns = int(np.ceil(np.sqrt(worlds)))
     row, column = np.divmod(np.arange(worlds), columns)
     place = np.stack([column - (columns - 1) / 2, row - (columns - 1) / 2, np.zeros(worlds)], axis=1)
@@ -51,18 +66,20 @@ class Part:
 class Scene:
     """Draws frames of a model into a viser scene."""
 
-    def __init__(self, scene: Any, model: Model, place: Floats, force_scale: float | None) -> None:
-        self.scene, self.model, self.place = scene, model, place
+    def __init__(self, scene: Any, model: Model, place: Floats, force_scale: float | None, size: float = 1.0) -> None:
+        self.scene, self.model, self.place, self.size = scene, model, place, size  # m, of the robot
         weight = float(np.linalg.norm(model.gravity) * np.sum(model.body_mass))
-        self.force_scale = force_scale if force_scale is not None else max(weight, 1e-9)
+        self.force_scale = force_scale if force_scale is not None else max(weight, 1e-9) / size
         scene.set_up_direction("+z")
+        self.root = scene.add_frame(ROOT, show_axes=False)
+        self.root.position = (0.0, 0.0, 1e-6)  # a page that plays again puts back only what has been moved before
         self.body_q = np.tile(pose(), (len(place), model.num_bodies, 1))  # [worlds][bodies][7], the last one drawn
         self.parts: list[Part] = []
         self.grids: dict[tuple[int, int], Any] = {}  # the node of a height field with a grid
         self._add_shapes()
         for i, visual in enumerate(model.imported.visuals if model.imported else []):
             colour = np.array(255 * visual.colour, np.uint8)
-            self._add(f"/visuals/{i}", (visual.vertices, visual.faces), visual.body, visual.pose, colour)
+            self._add(f"{ROOT}/visuals/{i}", (visual.vertices, visual.faces), visual.body, visual.pose, colour)
 
     def _add_shapes(self) -> None:
         model = self.model
@@ -70,9 +87,9 @@ class Scene:
         for shape in np.nonzero(np.array(model.shape_flags) & VISIBLE)[0]:
             body, place, name = int(model.shape_body[shape]), np.array(model.shape_transform[shape]), f"{shape}"
             if model.shape_type[shape] == SHAPE_TYPES["SAP_SHAPE_PLANE"]:
-                self._add_ground(f"/ground/{name}", place)
+                self._add_ground(f"{ROOT}/ground/{name}", place)
             elif shape not in undrawn:
-                node = self._add(f"/shapes/{name}", triangles(model, int(shape)), body, place, _colour(body))
+                node = self._add(f"{ROOT}/shapes/{name}", triangles(model, int(shape)), body, place, _colour(body))
                 if model.shape_type[shape] == SHAPE_TYPES["SAP_SHAPE_HEIGHT_FIELD"]:
                     self.grids[int(shape), int(model.shape_mesh[shape])] = node
 
@@ -99,25 +116,30 @@ class Scene:
             body, place = int(model.shape_body[shape]), np.array(model.shape_transform[shape])
             for grid in set(shape_mesh[:, shape].tolist()) & set(range(model.num_height_fields)):
                 if (shape, grid) not in self.grids:
-                    name, mesh = f"/shapes/{shape}/{grid}", triangles(model, shape, grid)
+                    name, mesh = f"{ROOT}/shapes/{shape}/{grid}", triangles(model, shape, grid)
                     self.grids[shape, grid] = self._add(name, mesh, body, place, _colour(body))
         for (shape, grid), node in self.grids.items():
             node.batched_scales = (shape_mesh[:, shape] == grid).astype(np.float32)
 
     def _add_ground(self, name: str, at: Floats) -> None:
-        """A plane is one for all worlds: worlds are placed along it."""
+        """A plane is one for all worlds: worlds are placed along it. Its cells fit the size of the robot."""
+        cell = CELL * 10.0 ** np.floor(np.log10(self.size / 0.3))
         self.scene.add_grid(
             name,
             infinite_grid=True,
             plane_opacity=0.6,
             plane_color=GROUND,
-            fade_distance=30.0,
+            cell_size=cell,
+            section_size=2 * cell,
+            fade_distance=LINE * cell / CELL,
             wxyz=quat_to_wxyz(at[3:]),
             position=at[:3],
         )
 
-    def show(self, frame: Frame) -> None:
-        """Moves everything to where it is in the frame."""
+    def show(self, frame: Frame, shift: Floats | None = None) -> None:
+        """Moves everything to where it is in the frame, less `shift` [3] m."""
+        if shift is not None:
+            self.root.position = -shift
         finite = np.all(np.isfinite(frame.body_q), axis=-1, keepdims=True)
         self.body_q = np.where(finite, frame.body_q, self.body_q)  # what has no place stays where it was
         for part in self.parts:
@@ -136,5 +158,7 @@ class Scene:
         tail = frame.force_at + self.place[frame.force_world]
         arrow = frame.force / self.force_scale
         ends: NDArray[np.float32] = np.stack([tail, tail + arrow], axis=1).astype(np.float32)
-        ends = ends[np.all(np.isfinite(ends), axis=(1, 2)) & (np.linalg.norm(arrow, axis=1) > LEAST_ARROW)]
-        self.scene.add_arrows("/contact forces", ends, ARROW, shaft_radius=0.005, head_radius=0.012, head_length=0.03)
+        ends = ends[np.all(np.isfinite(ends), axis=(1, 2)) & (np.linalg.norm(arrow, axis=1) > LEAST_ARROW * self.size)]
+        thick = 0.006 * self.size
+        radii = {"shaft_radius": thick, "head_radius": 2.4 * thick, "head_length": 6 * thick}
+        self.scene.add_arrows(f"{ROOT}/contact forces", ends, ARROW, **radii)
