@@ -287,6 +287,7 @@ static void add_measures(const Bench *base, const Bench *b, const SolversArgs *a
         if (status & SAP_WORLD_FAILED)
             continue;
         row->residual += world_residual(b, w, b->batch.dt) / ((double)args->worlds * args->steps);
+        row->own_residual += b->batch.report.residual[w] / ((double)args->worlds * args->steps);
         row->momentum = fmax(row->momentum, world_momentum(b, w));
         row->not_converged += (status & SAP_WORLD_NOT_CONVERGED) != 0;
         cli_count_add(&row->iterations, b->batch.report.iterations[w]);

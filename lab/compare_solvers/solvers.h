@@ -27,6 +27,7 @@ typedef struct SolversArgs {
 typedef struct SolverRow {
     double v, impulse;    /* m/s or rad/s; N s: norm over dofs or contacts, root mean square over worlds */
     double residual;      /* mean over steps of the residual of rigid contact (docs/dual.md) */
+    double own_residual;  /* mean over steps of the relative residual of the solver's own problem */
     double momentum;      /* largest |A (v - v*) - J' l| / max(|A v|, |J' l|) */
     CliCount iterations;  /* per world and step */
     int not_converged;    /* solves */

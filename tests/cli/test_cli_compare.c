@@ -59,6 +59,8 @@ Test(cli, compare_solves_the_same_contacts_with_every_solver) {
     cr_expect_lt(number(cone, "residual"), 1e-5);
     cr_expect_gt(number(pgs, "residual"), number(cone, "residual"), "50 sweeps are not enough");
     cr_expect_gt(number(sap, "residual"), number(cone, "residual"), "its contacts are compliant");
+    cr_expect_lt(number(sap, "own_residual"), 1e-5, "but it is solved: %g", number(sap, "own_residual"));
+    cr_expect_gt(number(pgs, "own_residual"), number(sap, "own_residual"));
     cr_expect_lt(number(sap, "v_difference"), 1);
     json_t *mujoco = solver_row(json, "mujoco");
     cr_expect_lt(number(mujoco, "v_difference"), 1);
@@ -70,6 +72,7 @@ Test(cli, compare_solves_the_same_contacts_with_every_solver) {
     static char plot[1 << 16];
     read_text(path_of("plot.svg"), plot, sizeof plot);
     cr_expect(strstr(plot, "<svg") && strstr(plot, "active_set"));
+    cr_expect(strstr(plot, "each of its own law"), "compliant laws have no floor in the plot");
     cr_expect_eq(sapwood("compare-solvers bench/scenes/stack5.yaml --solvers cone,fast"), 2);
     cr_expect(strstr(err, "fast") && strstr(err, "pgs_rows"), "%s", err);
 }
