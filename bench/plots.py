@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Draws docs/images/{throughput,profile,precision,newton}.svg from the output of `sapwood bench` and `sapwood compare`.
+"""Draws the plots of docs/images, all in one style: throughput, profile, precision and newton from the output of
+`sapwood bench` and `sapwood compare`; speed from lab/results/compare.md; training from docs/images/training.
 
     bench/plots.py                 measures (some minutes, on an idle machine), then draws
     bench/plots.py --draw-only     draws from the last measurement, in build/plots
+    bench/plots.py --only speed,training                   these plots, which need no measurement
     bench/plots.py --processor-time --most-worlds 1024     on a busy machine
 
 The first run installs matplotlib into a virtual environment in build/plots-venv.
@@ -12,6 +14,7 @@ import argparse
 import csv
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +22,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / "build" / "plots-venv"
 SCENES = "cube,quadruped,humanoid"
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f6b00", "#888888")  # of Okabe and Ito
+GREY, WIDTH, HEIGHT = "#666666", 7.2, 4.0  # of small print; inches
 KNOBS = {  # options of approx64, each changed separately to its f32 value
     "free_motion_precision": "fp32",
     "contact_solve_precision": "fp32",
@@ -84,7 +89,7 @@ def record(row):
 
 
 def finish(figure, row, name):
-    figure.text(0.01, 0.01, record(row), fontsize=7, color="#666")
+    figure.text(0.01, 0.01, record(row), fontsize=7, color=GREY)
     save(figure, name)
 
 
@@ -98,7 +103,7 @@ def save(figure, name):
 
 def draw_throughput(plt, folder):
     rows = rows_of(folder / "throughput.csv")
-    figure, axes = plt.subplots(figsize=(7, 4))
+    figure, axes = plt.subplots(figsize=(WIDTH, HEIGHT))
     for scene in SCENES.split(","):
         mine = [r for r in rows if r["scene"] == scene]
         worlds = [int(r["worlds"]) for r in mine]
@@ -112,30 +117,76 @@ def draw_throughput(plt, folder):
         ylabel="world-steps per second",
         title=f"whole steps, {rows[-1]['preset']}, {rows[-1]['threads']} threads",
     )
-    axes.grid(True, which="both", alpha=0.2)
     axes.legend()
     figure.tight_layout(rect=(0, 0.03, 1, 1))
     finish(figure, rows[0], "throughput.svg")
 
 
 def draw_profile(plt, folder):
+    """As many stages as there are colours; the smallest are one."""
     rows = rows_of(folder / "profile.csv")
     keys = list(rows[0])
     stages = [k for k in keys[keys.index("knobs") + 1 :] if k.startswith("ns_")]
-    figure, axes = plt.subplots(figsize=(8, 4.2))
+    shares = {k: [100 * float(r[k]) / float(r["ns_per_world_step"]) for r in rows] for k in stages}
+    largest = sorted(stages, key=lambda k: -max(shares[k]))[: len(COLOURS) - 1]
+    parts = {k[3:].replace("_", " "): shares[k] for k in stages if k in largest}
+    rest = [sum(shares[k][i] for k in stages if k not in largest) for i in range(len(rows))]
+    figure, axes = plt.subplots(figsize=(WIDTH, HEIGHT))
     left = [0.0] * len(rows)
-    colours = plt.get_cmap("tab20").colors
-    for i, stage in enumerate(stages):
-        shares = [100 * float(r[stage]) / float(r["ns_per_world_step"]) for r in rows]
-        axes.barh(
-            [r["scene"] for r in rows], shares, left=left, color=colours[i % 20], label=stage[3:].replace("_", " ")
-        )
-        left = [a + b for a, b in zip(left, shares)]
+    for colour, (name, part) in zip(COLOURS, [*parts.items(), ("other", rest)]):
+        axes.barh([r["scene"] for r in rows], part, left=left, color=colour, label=name)
+        left = [a + b for a, b in zip(left, part)]
     axes.set(xlabel="share of a step, %", xlim=(0, 100), title=f"where the time goes, {rows[0]['preset']}")
+    axes.grid(False, axis="y")
     axes.invert_yaxis()
-    axes.legend(fontsize=7, ncol=5, loc="upper center", bbox_to_anchor=(0.5, -0.2))
+    axes.legend(fontsize=8, ncol=4, loc="upper center", bbox_to_anchor=(0.5, -0.18))
     figure.tight_layout(rect=(0, 0.03, 1, 1))
     finish(figure, rows[0], "profile.svg")
+
+
+def draw_speed(plt, folder):
+    """World-steps per second beside MuJoCo tuned, from the page of lab/results."""
+    page = (ROOT / "lab" / "results" / "compare.md").read_text()
+    unit = {"": 1.0, " k": 1e3, " M": 1e6}
+    robots, theirs, ours = [], [], {}  # preset: [(world-steps per second, how many times MuJoCo's)]
+    for line in page.splitlines():
+        row = re.match(r"\| ([^|]*?) \| ([^|]*?) \| (\w+) \| ([\d.]+)( k| M|) \(([\d.]+x)", line)
+        if not row:
+            continue
+        if row[1].strip():
+            robots.append(row[1].split(",")[0].replace("_", " "))
+            tuned = re.search(r", ([\d.]+)( k| M|) \(", row[2])
+            theirs.append((float(tuned[1]) * unit[tuned[2]], ""))
+        ours.setdefault(row[3], []).append((float(row[4]) * unit[row[5]], row[6]))
+    figure, axes = plt.subplots(figsize=(WIDTH, HEIGHT))
+    bars = {"MuJoCo tuned": theirs, **{f"Sapwood, {preset}": ours[preset] for preset in ("drake", "fast64", "fast32")}}
+    for i, (name, values) in enumerate(bars.items()):
+        colour = COLOURS[-1] if i == 0 else COLOURS[i - 1]
+        at = [k + 0.2 * (i - 1.5) for k in range(len(robots))]
+        axes.barh(at, [1e-6 * x for x, _ in values], 0.19, color=colour, label=name)
+        for y, (x, times) in zip(at, values):
+            axes.text(1e-6 * x, y, f" {times}", va="center", fontsize=7.5, color=GREY)
+    axes.set(yticks=range(len(robots)), yticklabels=robots, xlabel="million world-steps per second, two CPU cores")
+    axes.set(title="4096 worlds under random targets")
+    axes.grid(False, axis="y")
+    axes.invert_yaxis()
+    axes.legend(loc="lower right")
+    figure.tight_layout(rect=(0, 0.03, 1, 1))
+    where = re.search(r"Commit (.*)\.", page)[1]
+    figure.text(0.01, 0.01, f"lab/results/compare.md: commit {where}", fontsize=7, color=GREY)
+    save(figure, "speed.svg")
+
+
+def draw_training(plt, folder):
+    figure, axes = plt.subplots(figsize=(WIDTH, HEIGHT))
+    for path in sorted((ROOT / "docs" / "images" / "training").glob("*.csv")):
+        rows = rows_of(path)
+        seconds, reward = ([float(r[name]) for r in rows] for name in ("seconds", "reward"))
+        axes.plot(seconds, reward, label=path.stem.replace("_sb3", ", Stable-Baselines3"))
+    axes.set(xlabel="seconds of one core", ylabel="reward per step", title="training with PPO, 256 worlds")
+    axes.legend()
+    figure.tight_layout()
+    save(figure, "training.svg")
 
 
 def draw_precision(plt, folder):
@@ -149,10 +200,10 @@ def draw_precision(plt, folder):
         float(base["ns_per_world_step"]) / float(rows_of(folder / f"speed_{c[0]}.csv")[0]["ns_per_world_step"])
         for c in cases
     ]
-    speed.barh(names, ratios, color="#1f5fa8")
-    speed.axvline(1, color="#888", linewidth=1)
+    speed.barh(names, ratios, color=COLOURS[0])
+    speed.axvline(1, color=GREY, linewidth=1)
     speed.set(xlabel="speed, times approx64")
-    error.barh(names, [effect[c[1:]] for c in cases], color="#b03a2e")
+    error.barh(names, [effect[c[1:]] for c in cases], color=COLOURS[1])
     error.set(xscale="log", xlabel="difference of a velocity in one step, p99, m/s or rad/s")
     speed.tick_params(axis="y", labelsize=8)
     speed.invert_yaxis()
@@ -176,7 +227,6 @@ def draw_newton(plt, folder):
                 label=f"{value} {of_name}",
             )
         axes.set(xscale="log", yscale="log", xlabel=x_name)
-        axes.grid(True, which="both", alpha=0.2)
         axes.legend(fontsize=7)
     panels[0].set(ylabel="ns per world and Newton iteration")
     figure.suptitle(f"one Newton iteration in f32, {rows[0]['lanes']} lanes, one thread")
@@ -184,27 +234,53 @@ def draw_newton(plt, folder):
     save(figure, "newton.svg")
 
 
+PLOTS = {
+    "speed": draw_speed,
+    "training": draw_training,
+    "throughput": draw_throughput,
+    "profile": draw_profile,
+    "precision": draw_precision,
+    "newton": draw_newton,
+}
+STYLE = {
+    "svg.hashsalt": "sapwood",
+    "svg.fonttype": "none",
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "lines.linewidth": 1.6,
+}
+
+
 def main():
     parser = argparse.ArgumentParser(description="Draws the plots of docs/images from the bench.")
     parser.add_argument("--draw-only", action="store_true", help="draw from the last measurement")
+    parser.add_argument("--only", default="", help="draw only these, without measuring: " + ", ".join(PLOTS))
     parser.add_argument("--program", type=Path, default=ROOT / "build" / "release" / "sapwood")
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "plots", help="folder of the measurements")
     parser.add_argument("--most-worlds", type=int, default=65536, help="most worlds in the plot of throughput")
     parser.add_argument("--processor-time", action="store_true", help="as in `sapwood bench`")
     args = parser.parse_args()
+    names = [name for name in args.only.split(",") if name] or list(PLOTS)
+    if unknown := [name for name in names if name not in PLOTS]:
+        parser.error(f"there is no plot {unknown[0]!r}; there are {', '.join(PLOTS)}")
     enter_venv()
-    if not args.draw_only:
+    if not args.draw_only and not args.only:
         measure(args.program, args.folder, args.most_worlds, "--processor-time" if args.processor_time else "")
     import matplotlib
 
     matplotlib.use("svg")
-    matplotlib.rcParams.update({"svg.hashsalt": "sapwood", "svg.fonttype": "none"})
+    matplotlib.rcParams.update(STYLE | {"axes.prop_cycle": matplotlib.cycler(color=COLOURS)})
     import matplotlib.pyplot as plt
 
-    draw_throughput(plt, args.folder)
-    draw_profile(plt, args.folder)
-    draw_precision(plt, args.folder)
-    draw_newton(plt, args.folder)
+    for name in names:
+        PLOTS[name](plt, args.folder)
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ def test_python_blocks_run_as_pasted_in_order(page: Path, tmp_path: Path) -> Non
         if all(is_met(need) for need in needs):
             script.append("\n" * (line - 1 - sum(part.count("\n") for part in script)) + code)
             ran += 1
-    file = tmp_path / page.with_suffix(".py").name  # a line of it is that line of the page
+    file = tmp_path / f"page_{page.stem}.py"  # a line of it is that line of the page; mujoco.py would hide MuJoCo
     file.write_text("".join(script))
     folder = tmp_path / "empty"
     folder.mkdir()
