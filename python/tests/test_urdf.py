@@ -151,6 +151,11 @@ def test_inertias_that_no_body_has_are_balanced_if_asked_for(tmp_path, moments):
     assert not any("principal" in line for line in load(tmp_path, moments=(1, 2, 3), balance_inertia=True).report())
 
 
+def test_an_inertia_that_cannot_be_balanced_is_not_to_be_balanced_again(tmp_path):
+    with pytest.raises(sapwood.ModelError, match="correct the inertia$"):
+        load(tmp_path, moments=(-1, -1, 1), balance_inertia=True)
+
+
 def test_other_mistakes_say_what_to_do(tmp_path):
     with pytest.raises(sapwood.ModelError, match="give the body a mass and an inertia above 0"):
         load(tmp_path, moments=(0, 0, 0), mass=0)

@@ -9,9 +9,10 @@ from typing import Any
 
 from .._library import FileError, ModelError, text_of
 
+BALANCE = ", or take from_urdf(..., balance_inertia=True)"
 ADVICE = (  # a part of MuJoCo's message, and what to do
-    ("must satisfy A + B >= C", "correct the inertia, or take from_urdf(..., balance_inertia=True)"),
-    ("positive eigenvalues", "correct the inertia, or take from_urdf(..., balance_inertia=True)"),
+    ("must satisfy A + B >= C", f"correct the inertia{BALANCE}"),
+    ("positive eigenvalues", f"correct the inertia{BALANCE}"),
     ("larger than mjMINVAL", "give the body a mass and an inertia above 0, or weld it by a fixed joint"),
     ("no decoder found for mesh", "export the mesh as STL or OBJ; from_urdf also reads Collada"),
     ("number of faces should be between", "export the mesh as binary STL with at most 200,000 faces, or as OBJ"),
@@ -30,11 +31,11 @@ def existing(path: str | os.PathLike[str]) -> Path:
     return file
 
 
-def compiled(file: Path, compile: Callable[[], Any]) -> Any:
-    """The result of MuJoCo's compiler."""
+def compiled(file: Path, compile: Callable[[], Any], balanced: bool = False) -> Any:
+    """The result of MuJoCo's compiler; `balanced`: inertias were balanced before."""
     try:
         return compile()
     except ValueError as error:
         said = ", ".join(line.strip().rstrip(".,") for line in str(error).splitlines() if line.strip())
         advice = next((f"; {text}" for part, text in ADVICE if part in said), "")
-        raise ModelError(f"{file}: MuJoCo: {said}{advice}") from error
+        raise ModelError(f"{file}: MuJoCo: {said}{advice.removesuffix(BALANCE) if balanced else advice}") from error

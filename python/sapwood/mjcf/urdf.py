@@ -46,7 +46,7 @@ def load(
                 body.add_freejoint()
         return spec.compile()
 
-    m = compiled(file, compile)
+    m = compiled(file, compile, balance_inertia)
     if m.njnt == 0:
         raise NotCarriedOver(
             f"{file}: no joint moves a link; from_urdf(..., floating=True) gives the root a free joint"
