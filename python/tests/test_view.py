@@ -3,7 +3,6 @@
 import base64
 import re
 import threading
-import time
 import urllib.request
 
 import numpy as np
@@ -11,6 +10,7 @@ import pytest
 
 import sapwood
 from sapwood import terrain, view
+from sapwood.view import controls
 from sapwood.view.scene import Scene, place_worlds
 from sapwood.view.triangles import triangles
 
@@ -217,15 +217,31 @@ def test_reset_and_push_act_on_the_chosen_world(standing):
         assert viewer._chosen(standing, 4) == [4, 0], "the chosen world is drawn first"
 
 
-def test_a_viewer_runs_at_the_speed_that_it_is_told(standing):
+def test_a_viewer_runs_at_the_speed_that_it_is_told(standing, monkeypatch):
     pytest.importorskip("viser")
+
+    class Clock:
+        now = 0.0
+
+        def monotonic(self):
+            return self.now
+
+        def sleep(self, seconds):
+            self.now += seconds
+
+    clock = Clock()
+    monkeypatch.setattr(controls, "time", clock)
     with view.Viewer(standing.model, port=0, speed=2.0) as viewer:
         viewer.show(standing)
-        start, worlds = time.monotonic(), float(standing.time[0])
-        while standing.time[0] < worlds + 0.8:
+        start, first = clock.now, float(standing.time[0])
+        for _ in range(20):
             standing.step(4)
             viewer.show(standing)
-        assert 0.35 < time.monotonic() - start < 1.0
+        assert clock.now - start == pytest.approx((standing.time[0] - first) / 2, rel=1e-6)
+        viewer.controls.speed, start = np.inf, clock.now
+        standing.step(4)
+        viewer.show(standing)
+        assert clock.now == start, "as fast as possible"
     with pytest.raises(ValueError, match="speed is 0; it must be > 0, or None"):
         view.Viewer(standing.model, speed=0)
 
