@@ -87,7 +87,7 @@ static double shown(double residual) {
 }
 
 static void draw_solver(const Figure *f, const Solvers *s, int i, double x, double y) {
-    static const char *const colours[] = {"#1f5fa8", "#b03a2e", "#2e8b57", "#d4880f", "#7d3c98", "#555555", "#17a2b8"};
+    static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#888888"};
     const char *colour = colours[(size_t)i % (sizeof colours / sizeof *colours)];
     double line = TOP + 10 + 20 * i;
     cli_figure_dot(f, x, y, 5, colour);

@@ -16,6 +16,15 @@ TASKS = {
     "rough": lambda worlds, **rest: Quadruped(worlds, ground="rough", **rest),
     "humanoid": Humanoid,
     "gripper": Gripper,
+    "disturbed": lambda worlds, **rest: Quadruped(
+        worlds,
+        randomize={"body_mass": kit.Scale(kit.LogUniform(0.8, 1.25), each=True)},
+        pushes=(kit.Uniform(0.3, 0.5), 0.1),
+        sensor_noise=kit.Noise(kit.Gaussian(0, 1), 0.05),
+        delay=2,
+        critic=True,
+        **rest,
+    ),
 }
 
 

@@ -2,7 +2,7 @@
 #include "host/cli/compare/compare.h"
 #include "host/cli/compare/figure.h"
 
-static const char ink[] = "#1f5fa8", presets_ink[] = "#b03a2e";
+static const char ink[] = "#0072b2", presets_ink[] = "#d55e00";
 
 enum { WIDTH = 960, LEFT = 420, RIGHT = 40, TOP = 96, ROW = 22, BELOW = 60 };
 
