@@ -27,8 +27,10 @@ def is_met(need: str) -> bool:
         return importlib.util.find_spec("torch") is not None and __import__("torch").cuda.is_available()
     if need == "display":
         return bool(os.environ.get("DISPLAY"))
+    if need == "menagerie":
+        return bool(os.environ.get("MUJOCO_MENAGERIE"))
     if need not in MODULES:
-        raise ValueError(f"unknown need {need!r}; there are gpu, display, {', '.join(MODULES)}")
+        raise ValueError(f"unknown need {need!r}; there are gpu, display, menagerie, {', '.join(MODULES)}")
     return importlib.util.find_spec(need) is not None
 
 
