@@ -26,7 +26,8 @@ typedef enum SapContactSolver {
     SAP_SOLVER_PGS = 2,        /* "pgs": the same problem by projected Gauss-Seidel, contact by contact; inexact */
     SAP_SOLVER_PGS_ROWS = 3,   /* "pgs_rows": the same row by row, nearly Coulomb's law; inexact */
     SAP_SOLVER_ACTIVE_SET = 4, /* "active_set": exact, without friction */
-    SAP_SOLVER_MUJOCO = 5 /* "mujoco": MuJoCo's law and method, docs/mujoco.md; models without its numbers get some */
+    SAP_SOLVER_MUJOCO = 5,     /* "mujoco": MuJoCo's law and method, docs/mujoco.md; missing parameters get defaults */
+    SAP_NUM_CONTACT_SOLVERS
 } SapContactSolver;
 
 /* Friction of the solvers in impulses. */

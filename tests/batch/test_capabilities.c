@@ -12,7 +12,7 @@
 
 #include <sapwood/sapwood.h>
 
-enum { WORLDS = 2, STEPS = 12, SOLVERS = SAP_SOLVER_MUJOCO + 1 };
+enum { WORLDS = 2, STEPS = 12, SOLVERS = SAP_NUM_CONTACT_SOLVERS };
 
 /* ---- a trial: a batch of tests/scenes/reports.yaml, or of what a capability makes of it ---- */
 

@@ -45,9 +45,9 @@ const char *const *sap_capability_names(void) {
 SapStatus sap_capability(const char *name, SapContactSolver solver, SapDevice device, SapCapability *out) {
     SAP_NEED(name);
     SAP_NEED(out);
-    if ((unsigned)solver > SAP_SOLVER_MUJOCO)
+    if ((unsigned)solver >= SAP_NUM_CONTACT_SOLVERS)
         return sap_fail(SAP_ERROR_ARGUMENT, "sap_capability: solver is %d; it must be in 0 .. %d", (int)solver,
-                        (int)SAP_SOLVER_MUJOCO);
+                        SAP_NUM_CONTACT_SOLVERS - 1);
     if ((unsigned)device > SAP_DEVICE_CUDA)
         return sap_fail(SAP_ERROR_ARGUMENT, "sap_capability: device is %d; it must be in 0 .. %d", (int)device,
                         (int)SAP_DEVICE_CUDA);

@@ -9,7 +9,7 @@
 
 /* ---- the cells of a row ---- */
 
-enum { DEVICES = SAP_DEVICE_CUDA + 1, SOLVERS = SAP_SOLVER_MUJOCO + 1, MOST_REASONS = 128 };
+enum { DEVICES = SAP_DEVICE_CUDA + 1, SOLVERS = SAP_NUM_CONTACT_SOLVERS, MOST_REASONS = 128 };
 
 typedef struct Row {
     SapCapability cell[SOLVERS][DEVICES];

@@ -1,6 +1,5 @@
 /* The programs of run.h. */
 #include "host/cpu/run.h"
-#include "kernels/mujoco/data.h"
 #include "kernels/step/skip_world.h"
 
 void sap_program_kinematics(SapContext *ctx) {

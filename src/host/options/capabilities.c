@@ -10,9 +10,9 @@
 
 /* ---- formulations and devices ---- */
 
-enum { NUM_SOLVERS = SAP_SOLVER_MUJOCO + 1, NUM_DEVICES = SAP_DEVICE_CUDA + 1, MOST_RULES = 4 };
+enum { NUM_DEVICES = SAP_DEVICE_CUDA + 1, MOST_RULES = 4 };
 
-static const char *const solver_names[NUM_SOLVERS + 1] = {
+static const char *const solver_names[SAP_NUM_CONTACT_SOLVERS + 1] = {
     [SAP_SOLVER_SAP] = "sap",
     [SAP_SOLVER_CONE] = "cone",
     [SAP_SOLVER_PGS] = "pgs",

@@ -29,7 +29,7 @@ typedef enum SapCan {
     SAP_CAN_LANES_16,
     SAP_CAN_THREAD_PER_WORLD,
     SAP_CAN_SPECIALIZE,
-    /* integrators of a model with MuJoCo's parameters */
+    /* integrators that a model may choose */
     SAP_CAN_INTEGRATOR_EULER,
     SAP_CAN_INTEGRATOR_RK4,
     SAP_CAN_INTEGRATOR_IMPLICITFAST,

@@ -260,8 +260,6 @@ SapStatus sap_scene_read_geometry(SapSceneBuilder *builder, const SapYamlEntry *
 /* ---- keyframes.c ---- */
 
 SapStatus sap_scene_read_keyframes(SapSceneBuilder *builder, const SapYamlEntry *list);
-/* Gives the model the parameters of MuJoCo's law (mujoco.c). */
-SapStatus sap_scene_read_mujoco(const SapYamlEntry *entry, SapModel *model);
 /* To be called after all shapes are read, including the ground. */
 SapStatus sap_scene_read_collision_filters(SapSceneBuilder *builder, const SapYamlEntry *list);
 

@@ -1,5 +1,7 @@
 /* The section `mujoco`: the parameters of MuJoCo's law, by the names that they have in SapMujocoParameters. An array is a
  * flat list of all its numbers. */
+#include "host/scene/mujoco.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

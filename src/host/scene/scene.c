@@ -14,9 +14,10 @@
 #include "host/base/read_file.h"
 #include "host/base/stack.h"
 #include "host/model/hull_reduce.h"
-#include "host/scene/builder.h"
 #include "host/base/keyword.h"
 #include "host/options/options.h"
+#include "host/scene/builder.h"
+#include "host/scene/mujoco.h"
 
 enum { SCHEMA_VERSION = 1, MAX_WORLDS = 1 << 24 };
 

@@ -61,7 +61,7 @@ enum { COMPARE_VARIANTS = 64 };
 typedef struct Compare {
     const CompareArgs *args;
     CliScene scene;
-    SapModel *law_model; /* tight numbers for the variants with MuJoCo's law; NULL: they use the scene's model */
+    SapModel *law_model; /* of variants with a law of their own, with tight parameters; NULL: the scene's */
     int num_variants, num_left_out;
     CompareVariant variant[COMPARE_VARIANTS]; /* the first is the reference; those to compare with precede the others */
     CompareLeftOut left_out[COMPARE_VARIANTS];
@@ -71,6 +71,8 @@ typedef struct Compare {
 
 /* Lists the variants of the scene, which is open. */
 bool cli_compare_variants(Compare *compare);
+/* The model that the variant steps. */
+SapModel *cli_compare_model(const Compare *compare, int variant);
 /* The name of an option that --set would change to *value although its values are compared, or NULL. */
 const char *cli_compare_fixed_option(const CompareArgs *args, CliText *value);
 

@@ -34,8 +34,7 @@ static const Record *steps_of(const Measure *m, int variant) {
 static bool create(Compare *c, int variant, CliBatch *batch) {
     SapScene scene = *c->scene.scene;
     SapOptions *o = &c->variant[variant].options;
-    if (c->law_model && o->contact_solver == SAP_SOLVER_MUJOCO)
-        scene.model = c->law_model;
+    scene.model = cli_compare_model(c, variant);
     if (!cli_batch_create(&scene, o, c->args->worlds, SAP_F64, false, batch))
         return false;
     for (int i = 0; variant == 0 && i < c->num_variants; i++)

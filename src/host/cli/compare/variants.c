@@ -153,6 +153,11 @@ static bool accepts(Compare *c, const char *preset, const SapOptions *o) {
     return false;
 }
 
+SapModel *cli_compare_model(const Compare *c, int variant) {
+    bool own = c->law_model != NULL && c->variant[variant].options.contact_solver == SAP_SOLVER_MUJOCO;
+    return own ? c->law_model : c->scene.scene->model;
+}
+
 static bool is_left_out(const Compare *c, const char *preset) {
     for (int i = 0; i < c->num_left_out; i++)
         if (same(c->left_out[i].preset, preset))
