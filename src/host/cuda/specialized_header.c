@@ -80,7 +80,7 @@ enum { NUM_NUMBERS = sizeof numbers / sizeof *numbers };
 /* clang-format off */
 static const Number places[] = {
 #define OF(name) {"SapArenas", #name, offsetof(SapArenas, name)}
-    OF(fm), OF(solve), OF(ints), OF(collide), OF(pairs), OF(tiles), OF(repeat), OF(repeat_slots), OF(blocks),
+    OF(fm), OF(solve), OF(ints), OF(collide), OF(pairs), OF(tiles), OF(retry), OF(retry_slots), OF(blocks),
     OF(few_slots), OF(in_step), OF(size),
 #undef OF
 };
@@ -202,7 +202,7 @@ static void write_table(FILE *out, const Table *t) {
     fprintf(out, "};");
 }
 
-/* Macros for one struct: the arrays, and pointers to them that hide its fields. An empty array is none. */
+/* Macros for one struct: the arrays, and pointers to them that hide its fields. Empty arrays are left out. */
 static void write_tables_of(FILE *out, const char *structure, const Table *tables, int count) {
     fprintf(out, "#define SAP_TABLES_%s", structure);
     for (int i = 0; i < count; i++)

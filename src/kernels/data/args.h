@@ -110,8 +110,8 @@ typedef struct SapLibraryArgs {
     SLOT(SLOT_SETUP, setup, void)                                                                                      \
     SLOT(SLOT_SETUP_INTS, setup_ints, int)                                                                             \
     X(TILES, tiles, int, 0)                                                                                            \
-    X(RETRY, repeat, void, 0) /* from here on, second attempts in f64: the problem, its slots, the linear system */    \
-    X(RETRY_SLOTS, repeat_slots, void, 0)                                                                              \
+    X(RETRY, retry, void, 0) /* from here on, second attempts in f64: the problem, its slots, the linear system */     \
+    X(RETRY_SLOTS, retry_slots, void, 0)                                                                               \
     X(LINEAR64, linear[1], void, 0)                                                                                    \
     X(COLLIDE, collide, void, 1)                                                                                       \
     X(PAIRS, pairs, int, 1)                                                                                            \
@@ -130,7 +130,7 @@ enum { SAP_THREAD_SCRATCH = 16384 };
  * part of either. */
 typedef struct SAP_SPECIALIZABLE(SapArenas) {
     int fm, solve, linear[2], ints, collide, pairs;
-    int tiles, repeat, repeat_slots, blocks;
+    int tiles, retry, retry_slots, blocks;
     int convex;         /* of the general narrow phase, always in the workspace */
     SapSlotArenas few;  /* for worlds of up to few_slots contacts */
     SapSlotArenas more; /* for the others */

@@ -38,7 +38,7 @@ typedef struct SapContext {
     void *slots, *setup;                  /* contact slots, and what they are made of (SapSlotLayout) */
     void *blocks;                         /* constraints and tendons of the model (SapModelConstraint) */
     void *jacobians;                      /* [slots][max_columns][3] */
-    void *repeat, *repeat_slots;          /* solve and slots of the repetition in f64 of an f32 solve */
+    void *retry, *retry_slots;            /* solve and slots of the repetition in f64 of an f32 solve */
     void *linear[2];                      /* linear systems, f32 and f64 */
     int *ints;                            /* integers of the pack (SapPackInts) */
     int *slot_ints, *setup_ints;          /* integers of the contact slots (SapSlotInts) */

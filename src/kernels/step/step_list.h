@@ -33,12 +33,12 @@ STEP_FN void step_prepare(SapContext *ctx) {
 }
 
 /* Solves again in f64, from the contact records on. The first solve has overwritten the kinematics. */
-STEP_RARE_FN void step_repeat(SapContext *ctx) {
+STEP_RARE_FN void step_retry(SapContext *ctx) {
     void *solve = ctx->solve, *slots = ctx->slots;
     STAGE(FM_IS_F64, poses);
     step_constrain(ctx);
-    ctx->solve = ctx->repeat;
-    ctx->slots = ctx->repeat_slots;
+    ctx->solve = ctx->retry;
+    ctx->slots = ctx->retry_slots;
     STAGE(1, solve);
     ctx->solve = solve;
     ctx->slots = slots;
@@ -49,7 +49,7 @@ STEP_RARE_FN void step_repeat(SapContext *ctx) {
 STEP_FN void step_solve(SapContext *ctx) {
     ctx->retry_f64 = STAGE(SOLVE_STARTS_F64, solve);
     if (!SOLVE_STARTS_F64 && ctx->retry_f64)
-        STEP_CALL_RARE(step_repeat, ctx);
+        STEP_CALL_RARE(step_retry, ctx);
 }
 
 /* What sensors need of the start of the step, after the solve. */
