@@ -74,7 +74,7 @@ bool cli_newton_model(int nv, CliNewtonModel *out) {
 
 /* ---- states and contacts ---- */
 
-static void put(void *data, SapDtype dtype, size_t i, double x) {
+static void put_number(void *data, SapDtype dtype, size_t i, double x) {
     if (dtype == SAP_F64)
         ((double *)data)[i] = x;
     else
@@ -89,9 +89,9 @@ void cli_newton_state(const CliNewtonModel *m, uint64_t seed, SapState *state) {
     size_t nv = (size_t)m->nv, nq = nv + 1;
     for (size_t w = 0; w < (size_t)state->num_worlds; w++) {
         for (size_t i = 7; i < nq; i++)
-            put(state->joint_q, state->dtype, w * nq + i, 0.5 * cli_random_unit(seed, w, i));
+            put_number(state->joint_q, state->dtype, w * nq + i, 0.5 * cli_random_unit(seed, w, i));
         for (size_t i = 0; i < nv; i++)
-            put(state->joint_qd, state->dtype, w * nv + i, cli_random_unit(seed + 1, w, i));
+            put_number(state->joint_qd, state->dtype, w * nv + i, cli_random_unit(seed + 1, w, i));
     }
 }
 

@@ -20,7 +20,7 @@ const char *const solver_names[NUM_SOLVER_CHOICES + 1] = {"sap", "mujoco",   "co
 /* ---- one solver on its worlds ---- */
 
 /* A batch, and what its steps record of contacts and free motion. */
-typedef struct Bench {
+typedef struct SolverBatch {
     CliBatch batch;
     int capacity, nv;
     double push, max_push;                                       /* of the options */
@@ -30,13 +30,13 @@ typedef struct Bench {
     bool mujoco;
     SapModel *model;
     SapMujocoRows rows;
-} Bench;
+} SolverBatch;
 
 static double *numbers(size_t worlds, size_t n) {
     return cli_allocate(worlds * n + 1, sizeof(double));
 }
 
-static bool record_rows(const SolversArgs *args, Bench *b) {
+static bool record_rows(const SolversArgs *args, SolverBatch *b) {
     const SapModelArrays *m = b->batch.arrays;
     size_t n = (size_t)args->worlds, nv = (size_t)b->nv;
     b->rows.capacity = 3 * (b->capacity + b->nv) + 6 * m->num_constraints + 3 * m->num_tendons;
@@ -54,7 +54,7 @@ static bool record_rows(const SolversArgs *args, Bench *b) {
 }
 
 /* The batch; with MuJoCo's law of the scene's model, or of one with the numbers of that law. */
-static bool create_batch(const SapScene *scene, const SapOptions *o, const SolversArgs *args, Bench *b) {
+static bool create_batch(const SapScene *scene, const SapOptions *o, const SolversArgs *args, SolverBatch *b) {
     SapScene own = *scene;
     b->mujoco = o->contact_solver == SAP_SOLVER_MUJOCO;
     if (b->mujoco && !sap_model_mujoco(scene->model)) {
@@ -65,7 +65,7 @@ static bool create_batch(const SapScene *scene, const SapOptions *o, const Solve
     return cli_batch_create(&own, o, args->worlds, SAP_F64, false, &b->batch);
 }
 
-static bool bench_create(const SapScene *scene, const SapOptions *o, const SolversArgs *args, Bench *b) {
+static bool solver_batch_create(const SapScene *scene, const SapOptions *o, const SolversArgs *args, SolverBatch *b) {
     if (!create_batch(scene, o, args, b))
         return false;
     size_t n = (size_t)args->worlds, nv = (size_t)b->batch.arrays->num_dofs, slots = (size_t)b->batch.where.capacity;
@@ -96,7 +96,7 @@ static bool bench_create(const SapScene *scene, const SapOptions *o, const Solve
            cli_batch_perturb(&b->batch, args->seed, args->noise);
 }
 
-static void bench_free(Bench *b) {
+static void solver_batch_free(SolverBatch *b) {
     void *const all[] = {b->impulse, b->velocity,   b->gap,       b->pair,       b->weight,        b->jacobian,
                          b->frame,   b->drive,      b->limit,     b->friction,   b->v_star,        b->A,
                          b->v_after, b->rows.count, b->rows.type, b->rows.state, b->rows.jacobian, b->rows.pos,
@@ -122,11 +122,11 @@ typedef struct Scaled {
 } Scaled;
 
 /* c of a rigid contact. */
-static double target(const Bench *b, double gap, double h) {
+static double target(const SolverBatch *b, double gap, double h) {
     return gap > 0 ? -gap / h : fmin(-b->push * gap / h, b->max_push);
 }
 
-static Scaled scale_contact(const Bench *b, int world, int k, double h) {
+static Scaled scale_contact(const SolverBatch *b, int world, int k, double h) {
     size_t at = (size_t)world * (size_t)b->capacity + (size_t)k, nv = (size_t)b->nv;
     const double *J = b->jacobian + at * 3 * nv, *v_star = b->v_star + (size_t)world * nv;
     double mu = b->pair[3 * at], unit = 1 / sqrt(b->weight[at]), d[3] = {mu * unit, mu * unit, unit};
@@ -158,7 +158,7 @@ static double natural2(const Scaled *s) {
 }
 
 /* x of a contact in the axes of another frame. */
-static void turn(const double *from, const double *to, double *x) {
+static void rotate_vector(const double *from, const double *to, double *x) {
     double world[3] = {0}, turned[3] = {0};
     for (int a = 0; a < 3; a++)
         for (int i = 0; i < 3; i++)
@@ -171,13 +171,13 @@ static void turn(const double *from, const double *to, double *x) {
 
 /* Contacts of MuJoCo's law have other tangents and weights. They get another solver's at the same state, so that
  * all are measured alike. */
-static void measure_as(const Bench *other, Bench *b, int worlds) {
+static void measure_as(const SolverBatch *other, SolverBatch *b, int worlds) {
     size_t slots = (size_t)b->capacity;
     for (size_t at = 0; at < (size_t)worlds * slots; at++) {
         if ((int)(at % slots) >= b->batch.contacts->count[at / slots])
             continue;
-        turn(b->frame + 9 * at, other->frame + 9 * at, b->impulse + 3 * at);
-        turn(b->frame + 9 * at, other->frame + 9 * at, b->velocity + 3 * at);
+        rotate_vector(b->frame + 9 * at, other->frame + 9 * at, b->impulse + 3 * at);
+        rotate_vector(b->frame + 9 * at, other->frame + 9 * at, b->velocity + 3 * at);
     }
     memcpy(b->gap, other->gap, (size_t)worlds * slots * sizeof *b->gap);
     memcpy(b->pair, other->pair, 3 * (size_t)worlds * slots * sizeof *b->pair);
@@ -186,7 +186,7 @@ static void measure_as(const Bench *other, Bench *b, int worlds) {
 }
 
 /* The residual of the contacts of a world as rigid contacts; 0 without contacts. */
-static double world_residual(const Bench *b, int world, double h) {
+static double world_residual(const SolverBatch *b, int world, double h) {
     double error = 0, scale = 0;
     for (int k = 0; k < b->batch.contacts->count[world]; k++) {
         Scaled s = scale_contact(b, world, k, h);
@@ -197,7 +197,7 @@ static double world_residual(const Bench *b, int world, double h) {
 }
 
 /* Generalised impulse i of all constraints of a world. */
-static double impulse_on(const Bench *b, size_t w, size_t i) {
+static double impulse_on(const SolverBatch *b, size_t w, size_t i) {
     size_t nv = (size_t)b->nv;
     double sum = 0;
     if (b->mujoco) {
@@ -216,7 +216,7 @@ static double impulse_on(const Bench *b, size_t w, size_t i) {
 }
 
 /* |A (v - v*) - J' l| / max(|A v|, |J' l|) of a world: momentum that no impulse accounts for. */
-static double world_momentum(const Bench *b, int world) {
+static double world_momentum(const SolverBatch *b, int world) {
     size_t nv = (size_t)b->nv, w = (size_t)world;
     const double *A = b->A + w * nv * nv, *v = b->v_after + w * nv, *v_star = b->v_star + w * nv;
     double error = 0, momentum = 0, impulse = 0;
@@ -243,7 +243,7 @@ static double difference(const double *x, const double *y, int worlds, size_t n)
 }
 
 /* Largest difference of the impulses of corresponding contacts, root mean square over worlds. */
-static double impulse_difference(const Bench *a, const Bench *b, int worlds) {
+static double impulse_difference(const SolverBatch *a, const SolverBatch *b, int worlds) {
     double sum = 0;
     for (int w = 0; w < worlds; w++)
         for (int i = 0; i < 3 * a->batch.contacts->count[w]; i++) {
@@ -255,12 +255,12 @@ static double impulse_difference(const Bench *a, const Bench *b, int worlds) {
 
 /* ---- the same states ---- */
 
-static bool velocities(const Bench *b, const SapState *state, const SapFreeMotion *out) {
+static bool velocities(const SolverBatch *b, const SapState *state, const SapFreeMotion *out) {
     return cli_check(sap_free_motion(b->batch.solver, state, NULL, b->batch.dt, out));
 }
 
 /* One step of `b`, with its measures, from the state it has. The internal order of v comes from an inspection. */
-static bool step_measured(Bench *b, double *seconds) {
+static bool step_measured(SolverBatch *b, double *seconds) {
     SapFreeMotion before = {.v_star = b->v_star, .A = b->A}, after = {.joint_qd = b->v_after};
     if (!velocities(b, b->batch.state, &before))
         return false;
@@ -279,7 +279,7 @@ static bool step_measured(Bench *b, double *seconds) {
     return ok;
 }
 
-static void add_measures(const Bench *base, const Bench *b, const SolversArgs *args, SolverRow *row) {
+static void add_measures(const SolverBatch *base, const SolverBatch *b, const SolversArgs *args, SolverRow *row) {
     row->v = fmax(row->v, difference(b->v_after, base->v_after, args->worlds, (size_t)b->nv));
     row->impulse = fmax(row->impulse, impulse_difference(base, b, args->worlds));
     for (int w = 0; w < args->worlds; w++) {
@@ -294,32 +294,32 @@ static void add_measures(const Bench *base, const Bench *b, const SolversArgs *a
     }
 }
 
-static void add_all_measures(Solvers *s, Bench *bench) {
+static void add_all_measures(Solvers *s, SolverBatch *batches) {
     const SolversArgs *args = s->args;
     int other = 0;
-    while (other + 1 < args->solvers.count && bench[other].mujoco)
+    while (other + 1 < args->solvers.count && batches[other].mujoco)
         other++;
     for (int k = 0; k < args->solvers.count; k++)
-        if (bench[k].mujoco && !bench[other].mujoco)
-            measure_as(&bench[other], &bench[k], args->worlds);
+        if (batches[k].mujoco && !batches[other].mujoco)
+            measure_as(&batches[other], &batches[k], args->worlds);
     for (int k = 0; k < args->solvers.count; k++)
-        add_measures(&bench[0], &bench[k], args, &s->row[k]);
+        add_measures(&batches[0], &batches[k], args, &s->row[k]);
 }
 
 /* Steps the first solver, and every other one from the states of the first. */
-static bool run_together(Solvers *s, Bench *bench) {
+static bool run_together(Solvers *s, SolverBatch *batches) {
     const SolversArgs *args = s->args;
     double seconds[CLI_LIST_SIZE] = {0};
     for (int step = 0; step < args->steps; step++)
         for (int i = args->solvers.count - 1; i >= 0; i--) { /* the first last: it moves the common state */
             if (i > 0) {
-                memcpy(bench[i].batch.state->joint_q, bench[0].batch.state->joint_q, bench[0].batch.q_bytes);
-                memcpy(bench[i].batch.state->joint_qd, bench[0].batch.state->joint_qd, bench[0].batch.qd_bytes);
+                memcpy(batches[i].batch.state->joint_q, batches[0].batch.state->joint_q, batches[0].batch.q_bytes);
+                memcpy(batches[i].batch.state->joint_qd, batches[0].batch.state->joint_qd, batches[0].batch.qd_bytes);
             }
-            if (!step_measured(&bench[i], &seconds[i]))
+            if (!step_measured(&batches[i], &seconds[i]))
                 return false;
             if (i == 0)
-                add_all_measures(s, bench);
+                add_all_measures(s, batches);
         }
     for (int i = 0; i < args->solvers.count; i++)
         s->row[i].ns = 1e9 * seconds[i] / ((double)args->worlds * args->steps);
@@ -335,7 +335,7 @@ static double mean_energy(CliBatch *batch, double *energies) {
     return e.mean[0] + e.mean[1];
 }
 
-static void look_at_contacts(const Bench *b, bool last, SolverRow *row) {
+static void look_at_contacts(const SolverBatch *b, bool last, SolverRow *row) {
     for (int w = 0; w < b->batch.state->num_worlds; w++)
         for (int k = 0; k < b->batch.contacts->count[w]; k++) {
             size_t at = (size_t)w * (size_t)b->capacity + (size_t)k;
@@ -345,7 +345,7 @@ static void look_at_contacts(const Bench *b, bool last, SolverRow *row) {
         }
 }
 
-static bool run_alone(const SolversArgs *args, Bench *b, SolverRow *row) {
+static bool run_alone(const SolversArgs *args, SolverBatch *b, SolverRow *row) {
     double *energies = cli_allocate(2 * (size_t)args->worlds, sizeof *energies);
     bool ok = energies && cli_check(sap_batch_reset(b->batch.batch, NULL, 0)) &&
               cli_batch_perturb(&b->batch, args->seed, args->noise);
@@ -392,39 +392,39 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     }
 }
 
-static bool compare(Solvers *s, Bench *bench) {
+static bool compare(Solvers *s, SolverBatch *batches) {
     const SolversArgs *args = s->args;
     if (!cli_scene_open(args->scene, &args->settings, &s->scene))
         return false;
     for (int i = 0; i < args->solvers.count; i++) {
         bool ok;
         SapOptions o = options_of(s->scene.scene, &solver_choices[args->solvers.value[i]], &ok);
-        if (!ok || !bench_create(s->scene.scene, &o, args, &bench[i]))
+        if (!ok || !solver_batch_create(s->scene.scene, &o, args, &batches[i]))
             return false;
     }
-    if (!run_together(s, bench))
+    if (!run_together(s, batches))
         return false;
     for (int i = 0; i < args->solvers.count; i++)
-        if (!run_alone(args, &bench[i], &s->row[i]))
+        if (!run_alone(args, &batches[i], &s->row[i]))
             return false;
     return true;
 }
 
 static int run_command(const SolversArgs *args) {
     Solvers *s = cli_allocate(1, sizeof *s);
-    Bench *bench = cli_allocate(CLI_LIST_SIZE, sizeof *bench);
-    bool ok = s && bench;
+    SolverBatch *batches = cli_allocate(CLI_LIST_SIZE, sizeof *batches);
+    bool ok = s && batches;
     int failed = 0;
     if (ok)
         s->args = args;
-    ok = ok && compare(s, bench) && solvers_print(s);
-    for (int i = 0; s && bench && i < args->solvers.count; i++) {
+    ok = ok && compare(s, batches) && solvers_print(s);
+    for (int i = 0; s && batches && i < args->solvers.count; i++) {
         failed += s->row[i].failed.total;
-        bench_free(&bench[i]);
+        solver_batch_free(&batches[i]);
     }
     if (s)
         cli_scene_close(&s->scene);
-    free(bench);
+    free(batches);
     free(s);
     return !ok ? CLI_EXIT_BAD : failed ? CLI_EXIT_WORLDS_FAILED : CLI_EXIT_OK;
 }

@@ -176,8 +176,8 @@ static json_t *list(const double *x, size_t stride, size_t offset, const size_t 
 }
 
 /* Lengths b and c may be 0, which omits that dimension. */
-static void put(json_t *out, const char *name, const double *x, size_t stride, size_t offset, size_t a, size_t b,
-                size_t c) {
+static void put_numbers(json_t *out, const char *name, const double *x, size_t stride, size_t offset, size_t a,
+                        size_t b, size_t c) {
     const size_t length[] = {a, b, c};
     size_t at = 0;
     json_object_set_new(out, name, list(x, stride, offset, length, 1 + (b > 0) + (c > 0), &at));
@@ -191,20 +191,20 @@ json_t *conform_output(const ConformFile *file, const ConformCase *c, const json
     json_object_set(out, "line_search", json_object_get(output, "line_search"));
     json_object_set_new(out, "slots", json_integer(c->num_contacts));
     /* Assembled quantities. */
-    put(out, "v_star", c->v_star, 1, 0, nv, 0, 0);
-    put(out, "A", c->A, 1, 0, nv, nv, 0);
-    put(out, "phi0", c->gap, 1, 0, n, 0, 0);
-    put(out, "J", c->jacobian, 1, 0, n, 3, nv);
-    put(out, "w", c->weight, 1, 0, n, 0, 0);
-    put(out, "mu", c->pair, 3, 0, n, 0, 0);
-    put(out, "k", c->pair, 3, 1, n, 0, 0);
-    put(out, "tau", c->pair, 3, 2, n, 0, 0);
+    put_numbers(out, "v_star", c->v_star, 1, 0, nv, 0, 0);
+    put_numbers(out, "A", c->A, 1, 0, nv, nv, 0);
+    put_numbers(out, "phi0", c->gap, 1, 0, n, 0, 0);
+    put_numbers(out, "J", c->jacobian, 1, 0, n, 3, nv);
+    put_numbers(out, "w", c->weight, 1, 0, n, 0, 0);
+    put_numbers(out, "mu", c->pair, 3, 0, n, 0, 0);
+    put_numbers(out, "k", c->pair, 3, 1, n, 0, 0);
+    put_numbers(out, "tau", c->pair, 3, 2, n, 0, 0);
     /* Solution. */
-    put(out, "gamma", c->impulse, 1, 0, n, 3, 0);
-    put(out, "vc", c->velocity, 1, 0, n, 3, 0);
-    put(out, "v", c->v, 1, 0, nv, 0, 0);
-    put(out, "v_next", c->v, 1, 0, nv, 0, 0);
-    put(out, "q_next", c->out->joint_q, 1, 0, nq, 0, 0);
+    put_numbers(out, "gamma", c->impulse, 1, 0, n, 3, 0);
+    put_numbers(out, "vc", c->velocity, 1, 0, n, 3, 0);
+    put_numbers(out, "v", c->v, 1, 0, nv, 0, 0);
+    put_numbers(out, "v_next", c->v, 1, 0, nv, 0, 0);
+    put_numbers(out, "q_next", c->out->joint_q, 1, 0, nq, 0, 0);
     /* Cost, counts and convergence. */
     json_object_set_new(out, "cost", json_real(c->cost));
     json_object_set_new(out, "newton_iterations", json_integer(c->iterations));

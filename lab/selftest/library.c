@@ -38,7 +38,7 @@ static double largest_difference(const double *a, const double *b, size_t count)
     return most;
 }
 
-static bool run(const CliSettings *settings, const CliScene *scene, CliLibraryTest *out) {
+static bool run_library(const CliSettings *settings, const CliScene *scene, CliLibraryTest *out) {
     SapOptions library = scene->scene->options, sparse;
     char other[sizeof out->text];
     size_t bytes = 0;
@@ -64,7 +64,7 @@ bool cli_selftest_library(const CliSettings *settings, const char *name, CliLibr
     const CliSettings none = {.asset_root = settings->asset_root};
     CliScene scene = {.scene = NULL};
     *out = (CliLibraryTest){.ran = false};
-    bool ok = cli_scene_open(name, &none, &scene) && run(settings, &scene, out);
+    bool ok = cli_scene_open(name, &none, &scene) && run_library(settings, &scene, out);
     cli_scene_close(&scene);
     return ok;
 }

@@ -340,7 +340,7 @@ static bool finish(Report *r) {
                                     r->different, "rows", json_incref(r->rows), "speed", json_incref(r->speed)));
 }
 
-static bool run(Report *r, SelftestArgs *a) {
+static bool run_selftest(Report *r, SelftestArgs *a) {
     if (!find_device(r) || (a->num_scenes == 0 && !find_scenes(a)))
         return false;
     if (a->json && ((r->rows = json_array()) == NULL || (r->speed = json_array()) == NULL))
@@ -372,7 +372,7 @@ static int selftest(int argc, char **argv) {
     if (argp_parse(&argp, argc, argv, 0, NULL, &args) != 0)
         return CLI_EXIT_BAD;
     Report report = {.args = &args};
-    bool ok = run(&report, &args);
+    bool ok = run_selftest(&report, &args);
     json_decref(report.rows);
     json_decref(report.speed);
     free_scenes(&args);

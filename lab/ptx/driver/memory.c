@@ -150,7 +150,7 @@ API cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream
 
 /* ---- fills */
 
-static CUresult fill(CUstream stream, CUdeviceptr to, unsigned value, unsigned value_bytes, size_t count) {
+static CUresult fill_memory(CUstream stream, CUdeviceptr to, unsigned value, unsigned value_bytes, size_t count) {
     REQUIRE(stream_is_valid(stream), CUDA_ERROR_INVALID_HANDLE);
     REQUIRE(to % value_bytes == 0 && is_device((void *)to), CUDA_ERROR_INVALID_VALUE);
     TRY(check_range((void *)to, count * value_bytes, "a fill"));
@@ -163,17 +163,17 @@ static CUresult fill(CUstream stream, CUdeviceptr to, unsigned value, unsigned v
 
 API cuMemsetD8(CUdeviceptr to, unsigned char value, size_t count) {
     ENTER_CONTEXT();
-    return fill(NULL, to, value, 1, count);
+    return fill_memory(NULL, to, value, 1, count);
 }
 API cuMemsetD32(CUdeviceptr to, unsigned value, size_t count) {
     ENTER_CONTEXT();
-    return fill(NULL, to, value, 4, count);
+    return fill_memory(NULL, to, value, 4, count);
 }
 API cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUstream stream) {
     ENTER_CONTEXT();
-    return fill(stream, to, value, 1, count);
+    return fill_memory(stream, to, value, 1, count);
 }
 API cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t count, CUstream stream) {
     ENTER_CONTEXT();
-    return fill(stream, to, value, 4, count);
+    return fill_memory(stream, to, value, 4, count);
 }

@@ -100,11 +100,11 @@ static double random_unit(uint64_t seed, uint64_t field, uint64_t index) {
     return (double)((x ^ (x >> 31)) >> 11) * 0x1p-52 - 1;
 }
 
-static double get(const void *data, SapElementType type, size_t i) {
+static double get_number(const void *data, SapElementType type, size_t i) {
     return type == SAP_TYPE_F64 ? ((const double *)data)[i] : (double)((const float *)data)[i];
 }
 
-static void put(void *data, SapElementType type, size_t i, double value) {
+static void put_number(void *data, SapElementType type, size_t i, double value) {
     if (type == SAP_TYPE_F64)
         ((double *)data)[i] = value;
     else
@@ -116,7 +116,7 @@ static void disturb(SapBatch *batch, SapBatchField field, uint64_t seed, double 
     size_t bytes = backend_bytes(batch, field), count = bytes / (view.type == SAP_TYPE_F64 ? 8 : 4);
     void *data = backend_read(batch, field);
     for (size_t i = 0; i < count; i++)
-        put(data, view.type, i, get(data, view.type, i) + amount * random_unit(seed, field, i));
+        put_number(data, view.type, i, get_number(data, view.type, i) + amount * random_unit(seed, field, i));
     NEED(sap_batch_write(batch, field, data, bytes));
     free(data);
 }
@@ -142,7 +142,7 @@ void backend_copy_worlds(SapBatch *from, SapBatch *to) {
         size_t bytes = backend_bytes(to, (SapBatchField)f), size = there.type == SAP_TYPE_F64 ? 8 : 4;
         void *data = backend_read(from, (SapBatchField)f), *copy = calloc(1, bytes ? bytes : 1);
         for (size_t i = 0; i < bytes / size; i++)
-            put(copy, there.type, i, get(data, here.type, i));
+            put_number(copy, there.type, i, get_number(data, here.type, i));
         NEED(sap_batch_write(to, (SapBatchField)f, copy, bytes));
         free(data);
         free(copy);

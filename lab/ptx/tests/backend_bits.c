@@ -61,7 +61,7 @@ static void step(const Subject *subject, SapBatch *batch, SapBatch *start) {
     NEED(sap_batch_step(batch, subject->dt, STEPS - 1));
 }
 
-static SapBatch *run(const Subject *subject, const SapOptions *o, int n, SapDevice device, SapBatch *start) {
+static SapBatch *run_batch(const Subject *subject, const SapOptions *o, int n, SapDevice device, SapBatch *start) {
     SapBatch *batch = backend_batch(subject->model, n, o, device);
     ask_for_all(batch); /* recorded from the first step on */
     step(subject, batch, start);
@@ -85,7 +85,7 @@ static void check_case(const Subject *subject, SapOptions o, int n, int team, in
     SapBatchInfo info;
     o.team_size = team;
     o.shared_memory = shared;
-    SapBatch *got = run(subject, &o, n, SAP_DEVICE_CUDA, start);
+    SapBatch *got = run_batch(subject, &o, n, SAP_DEVICE_CUDA, start);
     NEED(sap_batch_info(got, &info));
     snprintf(what, sizeof what, "%s, %d worlds, team %d, shared memory %d", name, n, info.team_size, info.shared_bytes);
     CHECK(team == 0 || info.team_size == team, "%s", what);
@@ -140,7 +140,7 @@ static int next_team(const Subject *subject, Extent extent, const Counts *counts
 /* One preset and line search of a scene. */
 static void check_options(const Subject *subject, const SapOptions *o, SapBatch *start, const char *name, Extent extent,
                           Counts *counts) {
-    SapBatch *expected = run(subject, o, MOST_WORLDS, SAP_DEVICE_CPU, start);
+    SapBatch *expected = run_batch(subject, o, MOST_WORLDS, SAP_DEVICE_CPU, start);
     count_contacts(expected, counts);
     if (extent == EXTENT_ALL)
         for (size_t t = 0; t < NUM_TEAMS - 1; t++) /* each team has each number of worlds with some line search */

@@ -35,7 +35,7 @@ static SapBatch *warm_up(const SapScene *scene) {
     return batch;
 }
 
-static SapBatch *run(const SapScene *scene, const SapOptions *o, SapDevice device, SapBatch *start) {
+static SapBatch *run_batch(const SapScene *scene, const SapOptions *o, SapDevice device, SapBatch *start) {
     SapBatch *batch = backend_batch(scene->model, WORLDS, o, device);
     for (int f = 0; f < SAP_BATCH_NUM_FIELDS; f++) /* recorded from the first step on */
         if (backend_has(batch, (SapBatchField)f))
@@ -66,7 +66,8 @@ static void check_case(const Case *c) {
     }
     o.team_size = c->team;
     SapBatch *start = warm_up(scene);
-    SapBatch *expected = run(scene, &o, SAP_DEVICE_CPU, start), *got = run(scene, &o, SAP_DEVICE_CUDA, start);
+    SapBatch *expected = run_batch(scene, &o, SAP_DEVICE_CPU, start),
+             *got = run_batch(scene, &o, SAP_DEVICE_CUDA, start);
     long long contacts = sum(expected, SAP_BATCH_CONTACT_COUNT), iterations = sum(expected, SAP_BATCH_ITERATIONS);
     CHECK(contacts > 0 && iterations > 0, "%s: %lld contacts, %lld iterations", what, contacts, iterations);
     backend_same(expected, got, what);

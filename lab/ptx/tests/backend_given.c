@@ -151,7 +151,7 @@ static double unit(unsigned *seed) {
 }
 
 /* Writes an array of the batch that holds the records. */
-static void put(SapBatch *holder, SapBatchField field, const void *values) {
+static void put_array(SapBatch *holder, SapBatchField field, const void *values) {
     NEED(sap_batch_write(holder, field, values, backend_bytes(holder, field)));
 }
 
@@ -185,17 +185,17 @@ static SapContacts any_contacts(SapBatch *holder, int num_bodies, bool keys, boo
                                        .dim = 3};
     }
     body[2 * SLOTS + 4] = num_bodies; /* there is none */
-    put(holder, SAP_BATCH_CONTACT_COUNT, count);
-    put(holder, SAP_BATCH_CONTACT_SHAPE0, shape);
-    put(holder, SAP_BATCH_CONTACT_SHAPE1, shape);
-    put(holder, SAP_BATCH_CONTACT_BODY1, body);
-    put(holder, SAP_BATCH_CONTACT_POINT0, point0);
-    put(holder, SAP_BATCH_CONTACT_POINT1, point1);
-    put(holder, SAP_BATCH_CONTACT_NORMAL, normal);
-    put(holder, SAP_BATCH_CONTACT_TAU, number);
-    put(holder, SAP_BATCH_CONTACT_MU, mu);
-    put(holder, SAP_BATCH_CONTACT_KEY, key);
-    put(holder, SAP_BATCH_CONTACT_MUJOCO, record);
+    put_array(holder, SAP_BATCH_CONTACT_COUNT, count);
+    put_array(holder, SAP_BATCH_CONTACT_SHAPE0, shape);
+    put_array(holder, SAP_BATCH_CONTACT_SHAPE1, shape);
+    put_array(holder, SAP_BATCH_CONTACT_BODY1, body);
+    put_array(holder, SAP_BATCH_CONTACT_POINT0, point0);
+    put_array(holder, SAP_BATCH_CONTACT_POINT1, point1);
+    put_array(holder, SAP_BATCH_CONTACT_NORMAL, normal);
+    put_array(holder, SAP_BATCH_CONTACT_TAU, number);
+    put_array(holder, SAP_BATCH_CONTACT_MU, mu);
+    put_array(holder, SAP_BATCH_CONTACT_KEY, key);
+    put_array(holder, SAP_BATCH_CONTACT_MUJOCO, record);
     SapContacts c = contacts_of(holder);
     c.dropped = NULL;
     c.margin0 = c.margin1 = NULL;

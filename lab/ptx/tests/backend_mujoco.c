@@ -99,7 +99,7 @@ static void ask_for_all(SapBatch *batch) {
             backend_bytes(batch, (SapBatchField)f);
 }
 
-static SapBatch *run(const SapModel *model, const SapOptions *o, double dt, SapDevice device, SapBatch *start) {
+static SapBatch *run_batch(const SapModel *model, const SapOptions *o, double dt, SapDevice device, SapBatch *start) {
     SapBatch *batch = backend_batch(model, WORLDS, o, device);
     ask_for_all(batch);
     backend_copy_worlds(start, batch);
@@ -120,8 +120,8 @@ static void check_case(const Case *c, int number) {
     SapBatch *start = backend_batch(model, WORLDS, &o, SAP_DEVICE_CPU);
     backend_disturb(start, (uint64_t)number + 1);
     NEED(sap_batch_step(start, scene->dt, WARM_UP));
-    SapBatch *expected = run(model, &o, scene->dt, SAP_DEVICE_CPU, start);
-    SapBatch *got = run(model, &o, scene->dt, SAP_DEVICE_CUDA, start);
+    SapBatch *expected = run_batch(model, &o, scene->dt, SAP_DEVICE_CPU, start);
+    SapBatch *got = run_batch(model, &o, scene->dt, SAP_DEVICE_CUDA, start);
     snprintf(what, sizeof what, "%s, %s, integrator %d, cone %d, condim %d, team %d", c->scene, c->preset,
              (int)c->integrator, (int)c->cone, c->condim, c->team);
     backend_same(expected, got, what);

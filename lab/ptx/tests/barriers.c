@@ -85,7 +85,7 @@ static void fail_worlds(SapBatch *batch, int count) {
     free(target);
 }
 
-static void run(const Case *c) {
+static void run_case(const Case *c) {
     SapScene *scene = backend_scene(c->scene);
     SapOptions o = scene->options;
     NEED(sap_options_set(&o, "preset", "drake"));
@@ -111,7 +111,7 @@ static void run(const Case *c) {
 int main(int argc, char **argv) {
     for (int i = 0; argc == 2 && i < NUM_CASES; i++)
         if (strcmp(argv[1], cases[i].name) == 0) {
-            run(&cases[i]);
+            run_case(&cases[i]);
             return 0;
         }
     fprintf(stderr, "usage: barriers CASE; cases:");

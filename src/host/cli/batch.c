@@ -98,8 +98,8 @@ static bool fill_own(CliBatch *b, bool bodies) {
     return cli_check(sap_solver_report(b->solver, &b->report));
 }
 
-static bool fill(const SapScene *scene, const SapOptions *options, int worlds, SapDtype dtype, bool bodies,
-                 CliBatch *b) {
+static bool fill_batch(const SapScene *scene, const SapOptions *options, int worlds, SapDtype dtype, bool bodies,
+                       CliBatch *b) {
     size_t number = dtype == SAP_F64 ? sizeof(double) : sizeof(float);
     if (!cli_check(sap_batch_create_as(scene->model, worlds, options, dtype, &b->batch)) ||
         !cli_check(sap_batch_info(b->batch, &b->where)))
@@ -136,7 +136,7 @@ bool cli_batch_create(const SapScene *scene, const SapOptions *options, int worl
         return false;
     out->first = first;
     out->total = worlds;
-    if (fill(scene, &own, count, dtype, bodies, out))
+    if (fill_batch(scene, &own, count, dtype, bodies, out))
         return true;
     cli_batch_free(out);
     return false;

@@ -5,7 +5,7 @@
 /* Contact slots of the probe. A world that needs more is counted in full, but moves with its deepest contacts only. */
 enum { TRIAL_SLOTS = 1024, MOST_CONTACTS = 65535 };
 
-static void look(const CliBatch *batch, CliCount *needed) {
+static void count_contacts(const CliBatch *batch, CliCount *needed) {
     const SapContacts *contacts = batch->contacts;
     for (int w = 0; w < batch->state->num_worlds; w++)
         if (!batch->failed[w])
@@ -18,7 +18,7 @@ static bool step_worlds(CliBatch *batch, CliProbe *probe, CliCount *needed) {
     for (int step = 0; step < probe->steps; step++) {
         if (!cli_batch_step(batch, 1) || !cli_batch_gather(batch))
             return false;
-        look(batch, needed);
+        count_contacts(batch, needed);
     }
     probe->failed = cli_batch_failures(batch).total;
     return true;

@@ -180,7 +180,7 @@ static bool prepare(Run *r) {
     return r->energies && open_trajectory(r) && cli_batch_energies(&r->batch, r->energies);
 }
 
-static bool run(Run *r) {
+static bool take_steps(Run *r) {
     if (cli_cluster_size() == 1)
         cli_catch_interrupt(); /* mpirun ends its ranks itself */
     bool ok = run_steps(r);
@@ -223,7 +223,7 @@ int cli_run(int argc, char **argv) {
     if (argp_parse(&argp, argc, argv, 0, NULL, &args) != 0)
         return CLI_EXIT_BAD;
     Run r = {.args = &args};
-    bool ok = prepare(&r) && run(&r) && cli_run_report(&r);
+    bool ok = prepare(&r) && take_steps(&r) && cli_run_report(&r);
     if (ok && args.replay && cli_cluster_rank() == 0)
         ok = cli_run_page(&r);
     int code = ok ? exit_code(&r) : CLI_EXIT_BAD;

@@ -323,7 +323,7 @@ static int bench_scenes(BenchArgs *a, const struct argp_state *state) {
     return code;
 }
 
-static int run(BenchArgs *a) {
+static int run_bench(BenchArgs *a) {
     if (cli_cluster_size() > 1 && (a->plan.profile || a->plan.hostile)) {
         cli_fail("--%s runs in one process, and mpirun started %d", a->plan.profile ? "profile" : "hostile",
                  cli_cluster_size());
@@ -343,7 +343,7 @@ int cli_bench(int argc, char **argv) {
         .lanes = {1, {0}}};
     if (argp_parse(&argp, argc, argv, 0, NULL, &args) != 0)
         return CLI_EXIT_BAD;
-    int code = run(&args);
+    int code = run_bench(&args);
     for (int i = 0; i < args.num_scenes; i++)
         free(args.scenes[i]);
     return code;

@@ -47,11 +47,11 @@ BenchFormat bench_format(const struct argp_state *state, const char *text) {
 
 /* ---- stepping ---- */
 
-static double get(const CliBatch *b, const void *array, size_t at) {
+static double get_number(const CliBatch *b, const void *array, size_t at) {
     return b->state->dtype == SAP_F64 ? ((const double *)array)[at] : (double)((const float *)array)[at];
 }
 
-static void put(const CliBatch *b, void *array, size_t at, double value) {
+static void put_number(const CliBatch *b, void *array, size_t at, double value) {
     if (b->state->dtype == SAP_F64)
         ((double *)array)[at] = value;
     else
@@ -65,10 +65,11 @@ static void put_wild_joint(const Case *c, int joint, size_t world) {
     size_t first = world * (size_t)a->num_coords + (size_t)a->joint_q_start[joint];
     size_t count = (size_t)(a->joint_q_start[joint + 1] - a->joint_q_start[joint]);
     if (a->joint_type[joint] == SAP_JOINT_FREE)
-        put(&c->batch, q, first + 2, get(&c->batch, c->q, first + 2) - 0.25);
+        put_number(&c->batch, q, first + 2, get_number(&c->batch, c->q, first + 2) - 0.25);
     else if (!cli_joint_has_quaternion(a, joint))
         for (size_t i = first; i < first + count; i++)
-            put(&c->batch, q, i, get(&c->batch, c->q, i) + 0.3 * cli_random_unit(c->plan->seed, world, i));
+            put_number(&c->batch, q, i,
+                       get_number(&c->batch, c->q, i) + 0.3 * cli_random_unit(c->plan->seed, world, i));
 }
 
 /* Corrupts the hostile world before each step. `nan` sets one state value to NaN; `wild` pushes the robot into the
@@ -77,15 +78,15 @@ static bool spoil(Case *c) {
     CliBatch *b = &c->batch;
     size_t nv = (size_t)b->arrays->num_dofs, nq = (size_t)b->arrays->num_coords, w = (size_t)hostile_world(b);
     if (c->plan->hostile == BENCH_HOSTILE_NAN) {
-        put(b, b->state->joint_q, w * nq, (double)NAN);
+        put_number(b, b->state->joint_q, w * nq, (double)NAN);
         return cli_batch_push(b);
     }
     for (size_t i = w * nq; i < (w + 1) * nq; i++)
-        put(b, b->state->joint_q, i, get(b, c->q, i));
+        put_number(b, b->state->joint_q, i, get_number(b, c->q, i));
     for (int j = 0; j < b->arrays->num_joints; j++)
         put_wild_joint(c, j, w);
     for (size_t i = w * nv; i < (w + 1) * nv; i++)
-        put(b, b->state->joint_qd, i, cli_random_unit(c->plan->seed, w, i));
+        put_number(b, b->state->joint_qd, i, cli_random_unit(c->plan->seed, w, i));
     return cli_batch_push(b);
 }
 
@@ -284,9 +285,9 @@ static uint64_t hash_of_others(Case *c) {
     const CliBatch *b = &c->batch;
     size_t nv = (size_t)b->arrays->num_dofs, nq = (size_t)b->arrays->num_coords, w = (size_t)hostile_world(b);
     for (size_t i = 0; i < nq; i++)
-        put(b, b->state->joint_q, w * nq + i, 0);
+        put_number(b, b->state->joint_q, w * nq + i, 0);
     for (size_t i = 0; i < nv; i++)
-        put(b, b->state->joint_qd, w * nv + i, 0);
+        put_number(b, b->state->joint_qd, w * nv + i, 0);
     return cli_batch_hash(b);
 }
 
@@ -317,7 +318,7 @@ static BenchCount summary(const CliCount *count) {
     return (BenchCount){cli_count_mean(count), cli_count_quantile(count, 95), count->largest};
 }
 
-static bool look(Case *c, BenchRow *row) {
+static bool read_results(Case *c, BenchRow *row) {
     CliStatistics *s = cli_allocate(1, sizeof *s);
     double seconds = 0;
     c->statistics = s;
@@ -380,14 +381,14 @@ static bool create(Case *c, const CliScene *scene, BenchRow *row) {
     return cli_check(sap_batch_reset(c->batch.batch, NULL, 0)) && cli_batch_pull(&c->batch);
 }
 
-static bool run(Case *c, BenchRow *row) {
+static bool run_case(Case *c, BenchRow *row) {
     row->hostile_ratio = (double)NAN;
     row->peak = row->where.device == SAP_DEVICE_CPU
                     ? cli_cluster_sum(bench_peak(row->isa, row->options.free_motion_precision, row->threads))
                     : (double)NAN;
     return cli_step_flops(c->batch.arrays, &row->flops) && warm_up(c) && measure(c, row) &&
            (!c->plan->profile || profile(c, row)) &&
-           (c->plan->hostile == BENCH_HOSTILE_NONE || measure_hostile(c, row)) && look(c, row);
+           (c->plan->hostile == BENCH_HOSTILE_NONE || measure_hostile(c, row)) && read_results(c, row);
 }
 
 bool bench_case(const BenchPlan *plan, const CliScene *scene, bool (*is_known)(void *arg, const BenchRow *row),
@@ -395,7 +396,7 @@ bool bench_case(const BenchPlan *plan, const CliScene *scene, bool (*is_known)(v
     Case c = {.plan = plan};
     bool ok = create(&c, scene, row);
     if (ok && cli_cluster_max(is_known(arg, row) ? 0 : 1) > 0) /* some rank has not measured it yet */
-        ok = run(&c, row);
+        ok = run_case(&c, row);
     free(c.q);
     free(c.qd);
     free(c.warm);

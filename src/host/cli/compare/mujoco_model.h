@@ -11,8 +11,8 @@
  * them. The caller destroys *out. */
 bool cli_mujoco_model(const SapModel *model, SapModel **out);
 
-/* The same model and numbers, except that solves end at rounding. The model has numbers of MuJoCo's law. The caller
- * destroys *out. */
+/* A copy of the model, which has MuJoCo's parameters, with tolerances at which solves end at rounding. The caller destroys
+ * *out. */
 bool cli_mujoco_tight(const SapModel *model, SapModel **out);
 
 #endif
