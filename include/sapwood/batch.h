@@ -46,9 +46,9 @@ SAP_API void sap_batch_destroy(SapBatch *batch);
 
 /* Takes num_steps >= 0 steps of h seconds (finite, > 0). Each step finds its contacts first. A world that fails does
  * not make the call fail: see SAP_BATCH_STATUS. The status bits of a world accumulate over the steps of the call
- * (SAP_WORLD_LASTING), but OPTIMAL and COST_SETTLED belong to the last step, as its counters do. A failed world keeps its state for the rest of
- * the call. Its counters, and all numbers that the last step would report of its contacts, constraints, tendons, dofs
- * and rows, are 0; SAP_BATCH_CONTACT_COUNT has the contacts that were found. */
+ * (SAP_WORLD_LASTING), but OPTIMAL and COST_SETTLED belong to the last step, as its counters do. A failed world keeps its
+ * state for the rest of the call. Its counters, and all numbers that the last step would report of its contacts,
+ * constraints, tendons, dofs and rows, are 0; SAP_BATCH_CONTACT_COUNT has the contacts that were found. */
 SAP_API SapStatus sap_batch_step(SapBatch *batch, double h, int num_steps);
 
 /* Takes num_steps >= 0 steps of h seconds with these contacts instead of its own; contacts NULL = none. The records

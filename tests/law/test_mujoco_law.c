@@ -95,7 +95,7 @@ static MujocoContact random_contact(Random *random, bool elliptic, int dim) {
     return c;
 }
 
-/* Of (t1, t2, n, roll, roll, spin). */
+/* The velocity of a contact with rows (t1, t2, n, roll, roll, spin). */
 static ContactVector vector_of(const double *u) {
     return (ContactVector){.lin = {u[0], u[1], u[2]}, .ang = {u[3], u[4], u[5]}};
 }

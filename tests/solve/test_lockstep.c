@@ -93,7 +93,7 @@ Test(lockstep, agrees_with_the_built_in_factor) {
     sap_model_destroy(model);
 }
 
-/* As large as what it is for. */
+/* The size for which the library is meant. */
 Test(lockstep, agrees_with_the_built_in_factor_in_worlds_of_more_than_128_dofs) {
     ModelParts parts;
     parts_init(&parts);

@@ -31,13 +31,13 @@ int sap_fewer_lanes(int lanes);
  * own with so few lanes; NULL if there are none. Only avx512 has 16, in builds by clang: gcc keeps vectors wider than a
  * register in memory, as f64 would be. */
 const SapKernels *sap_kernels_find(SapIsa isa, int lanes, SapPrecision precision);
-/* Those of the formulation with its own kernels, with lanes that sap_kernels_find has: SAP's with its stages in their
- * place. */
+/* The kernels of the formulation that has its own stages: SAP's table with these stages in it. The lanes are some that
+ * sap_kernels_find has. */
 SapKernels sap_own_kernels(SapIsa isa, int lanes, SapPrecision precision);
-/* Those of the dual solvers, which have at most SAP_DUAL_LANES: they compute in f64. */
+/* The kernels of the dual solvers, with at most SAP_DUAL_LANES, because they compute in f64. */
 enum { SAP_DUAL_LANES = 8 };
 const SapDualKernels *sap_dual_kernels_find(SapIsa isa, int lanes, SapPrecision precision);
-/* Those of the sensors, which have one lane. */
+/* The kernels of the sensors, with one lane. */
 const SapSensorKernels *sap_sensor_kernels_find(SapIsa isa, SapPrecision precision);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "kernels/data/plan.h"
 
-/* Of links, dofs, blocks and shapes: a subtree has its own (subtree.h). */
+/* Arrays of links, dofs, model constraints and shapes; a subtree has its own (subtree.h). */
 #define SAP_PLAN_TREE_ARRAYS(X, p)                                                                                     \
     X(link, (p)->nl)                                                                                                   \
     X(child, (p)->nl)                                                                                                  \
@@ -30,7 +30,7 @@
     X(dof_block, (p)->num_blocks > 0 ? (p)->dof_block_start[(p)->nv] : 0)                                              \
     X(tendon_term, (p)->num_tendon_terms)
 
-/* Of pairs of shapes. */
+/* Arrays of the pairs of shapes. */
 #define SAP_PLAN_PAIR_ARRAYS(X, p)                                                                                     \
     X(pair, (p)->num_pairs)                                                                                            \
     X(allowed, sap_plan_allowed_words(p))                                                                              \
@@ -52,7 +52,7 @@
 #define SAP_PLAN_HULL_ARRAYS(X)                                                                                        \
     X(hull_face, ) X(hull_corner, ) X(hull_edge, ) X(hull_source, ) X(direction_cell, ) X(direction_point, )
 
-/* Of a pattern of nv rows. */
+/* Arrays of a pattern with nv rows. */
 #define SAP_PATTERN_ARRAYS(X, p, nv)                                                                                   \
     X(row, nv)                                                                                                         \
     X(ancestor, (p)->nnz)                                                                                              \

@@ -569,7 +569,7 @@ KERNEL_FN void mujoco_references(const Context *ctx, const MujocoMaterial *m, co
                                  const ContactVector *u0, real error, MujocoContact *law) {
     MujocoStep step = mujoco_step(ctx);
     real zero = real_of(0), B = g->B, unused;
-    if (MUJOCO->elliptic) { /* solreffriction (0, 0), or of mixed signs, is none */
+    if (MUJOCO->elliptic) { /* solreffriction (0, 0) or of mixed signs does not count */
         MujocoImpedance own = mujoco_read_impedance(m->solreffriction, m->solimp);
         mask mixed = (own.c > zero) != (own.z > zero);
         mask has = ((own.c != zero) | (own.z != zero)) & mask_not(mixed);
