@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "host/cli/batch.h"
+#include "host/cli/number.h"
 
 /* ---- the model ---- */
 
@@ -74,24 +75,13 @@ bool cli_newton_model(int nv, CliNewtonModel *out) {
 
 /* ---- states and contacts ---- */
 
-static void put_number(void *data, SapDtype dtype, size_t i, double x) {
-    if (dtype == SAP_F64)
-        ((double *)data)[i] = x;
-    else
-        ((float *)data)[i] = (float)x;
-}
-
-static double get(const void *data, SapDtype dtype, size_t i) {
-    return dtype == SAP_F64 ? ((const double *)data)[i] : (double)((const float *)data)[i];
-}
-
 void cli_newton_state(const CliNewtonModel *m, uint64_t seed, SapState *state) {
     size_t nv = (size_t)m->nv, nq = nv + 1;
     for (size_t w = 0; w < (size_t)state->num_worlds; w++) {
         for (size_t i = 7; i < nq; i++)
-            put_number(state->joint_q, state->dtype, w * nq + i, 0.5 * cli_random_unit(seed, w, i));
+            cli_put_number(state->joint_q, state->dtype, w * nq + i, 0.5 * cli_random_unit(seed, w, i));
         for (size_t i = 0; i < nv; i++)
-            put_number(state->joint_qd, state->dtype, w * nv + i, cli_random_unit(seed + 1, w, i));
+            cli_put_number(state->joint_qd, state->dtype, w * nv + i, cli_random_unit(seed + 1, w, i));
     }
 }
 
@@ -103,7 +93,7 @@ static void put_contact(const CliNewtonModel *m, const SapState *state, SapConta
     double X[7], *p0 = (double *)c->point0 + 3 * at, *p1 = (double *)c->point1 + 3 * at, t[3];
     double *n = (double *)c->normal + 3 * at;
     for (size_t i = 0; i < 7; i++)
-        X[i] = get(state->body_q, state->dtype, 7 * (w * (size_t)bodies + (size_t)body) + i);
+        X[i] = cli_number_at(state->body_q, state->dtype, 7 * (w * (size_t)bodies + (size_t)body) + i);
     for (size_t i = 0; i < 3; i++) {
         p1[i] = 0.1 * cli_random_unit(seed, w, i0 + i) - (i == 2 ? 0.2 : 0);
         n[i] = 0.2 * cli_random_unit(seed, w, i0 + 3 + i) + (i == 2 ? 1 : 0);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "host/cli/cluster/cluster.h"
+#include "host/cli/number.h"
 
 SapDtype cli_default_dtype(const SapOptions *options) {
     return options->free_motion_precision == SAP_FP64 ? SAP_F64 : SAP_F32;
@@ -100,7 +101,7 @@ static bool fill_own(CliBatch *b, bool bodies) {
 
 static bool fill_batch(const SapScene *scene, const SapOptions *options, int worlds, SapDtype dtype, bool bodies,
                        CliBatch *b) {
-    size_t number = dtype == SAP_F64 ? sizeof(double) : sizeof(float);
+    size_t number = cli_number_bytes(dtype);
     if (!cli_check(sap_batch_create_as(scene->model, worlds, options, dtype, &b->batch)) ||
         !cli_check(sap_batch_info(b->batch, &b->where)))
         return false;

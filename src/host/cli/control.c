@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "host/cli/number.h"
+
 /* Scale of the target noise: 1 for an angular dof, 0.1 for a linear one, 0 without a drive. Free and ball joints have
  * none. */
 static double dof_scale(const SapModelArrays *a, int joint, int dof) {
@@ -18,10 +20,7 @@ static void put_target(const CliBatch *b, void *targets, int dof, double noise, 
     for (size_t w = 0, at = (size_t)dof; w < (size_t)b->state->num_worlds; w++, at += nv) {
         double target =
             b->arrays->joint_target_pos[dof] + noise * cli_random_unit(stream, (uint64_t)b->first + w, (uint64_t)dof);
-        if (b->state->dtype == SAP_F64)
-            ((double *)targets)[at] = target;
-        else
-            ((float *)targets)[at] = (float)target;
+        cli_put_number(targets, b->state->dtype, at, target);
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include "host/cli/common.h"
 #include "host/cli/interrupt.h"
+#include "host/cli/number.h"
 
 /* ---- command line ---- */
 
@@ -99,10 +100,6 @@ typedef struct BadNumber {
     double value;
 } BadNumber;
 
-static double number_at(const void *data, SapDtype dtype, size_t i) {
-    return dtype == SAP_F64 ? ((const double *)data)[i] : (double)((const float *)data)[i];
-}
-
 static const char *joint_of(const SapModelArrays *a, const int32_t *start, size_t index) {
     int j = 0;
     while (j + 1 < a->num_joints && (size_t)start[j + 1] <= index)
@@ -135,7 +132,7 @@ static BadNumber find_bad_number(const SapDump *d, int call) {
     /* Test the numbers of the call, array by array. */
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         for (size_t i = 0; i < arrays[k].width; i++) {
-            double value = number_at(arrays[k].data, d->inputs.dtype, (size_t)call * arrays[k].width + i);
+            double value = cli_number_at(arrays[k].data, d->inputs.dtype, (size_t)call * arrays[k].width + i);
             const char *owner = arrays[k].start                        ? joint_of(a, arrays[k].start, i)
                                 : arrays[k].data == d->controls.body_f ? a->body_name[i / 6]
                                                                        : a->tendon_name[i];
@@ -150,7 +147,7 @@ static size_t fastest_dof(const SapDump *d, int call, double *speed) {
     size_t nv = (size_t)sap_model_arrays(d->model)->num_dofs, fastest = 0;
     *speed = 0;
     for (size_t i = 0; i < nv; i++) {
-        double v = fabs(number_at(d->inputs.joint_qd, d->inputs.dtype, (size_t)call * nv + i));
+        double v = fabs(cli_number_at(d->inputs.joint_qd, d->inputs.dtype, (size_t)call * nv + i));
         if (!(v <= *speed)) {
             *speed = v;
             fastest = i;
@@ -180,16 +177,12 @@ typedef struct Replay {
     bool same_state, same_counters; /* of the last call, in all copies */
 } Replay;
 
-static size_t number_size(const Replay *r) {
-    return r->dump->inputs.dtype == SAP_F64 ? sizeof(double) : sizeof(float);
-}
-
 static size_t q_bytes(const Replay *r) {
-    return (size_t)sap_model_arrays(r->dump->model)->num_coords * number_size(r);
+    return (size_t)sap_model_arrays(r->dump->model)->num_coords * cli_number_bytes(r->dump->inputs.dtype);
 }
 
 static size_t qd_bytes(const Replay *r) {
-    return (size_t)sap_model_arrays(r->dump->model)->num_dofs * number_size(r);
+    return (size_t)sap_model_arrays(r->dump->model)->num_dofs * cli_number_bytes(r->dump->inputs.dtype);
 }
 
 /* Whether the states of all copies are those at q and qd. */

@@ -18,6 +18,7 @@
 #include "host/cli/interrupt.h"
 #include "host/cli/machine.h"
 #include "host/cli/model.h"
+#include "host/cli/number.h"
 #include "host/cli/bench/peak.h"
 #include "host/cli/statistics.h"
 
@@ -47,46 +48,36 @@ BenchFormat bench_format(const struct argp_state *state, const char *text) {
 
 /* ---- stepping ---- */
 
-static double get_number(const CliBatch *b, const void *array, size_t at) {
-    return b->state->dtype == SAP_F64 ? ((const double *)array)[at] : (double)((const float *)array)[at];
-}
-
-static void put_number(const CliBatch *b, void *array, size_t at, double value) {
-    if (b->state->dtype == SAP_F64)
-        ((double *)array)[at] = value;
-    else
-        ((float *)array)[at] = (float)value;
-}
-
 /* Lowers a free body by 0.25 m, and offsets all other coordinates except quaternions by up to 0.3. */
 static void put_wild_joint(const Case *c, int joint, size_t world) {
     const SapModelArrays *a = c->batch.arrays;
+    SapDtype dtype = c->batch.state->dtype;
     void *q = c->batch.state->joint_q;
     size_t first = world * (size_t)a->num_coords + (size_t)a->joint_q_start[joint];
     size_t count = (size_t)(a->joint_q_start[joint + 1] - a->joint_q_start[joint]);
     if (a->joint_type[joint] == SAP_JOINT_FREE)
-        put_number(&c->batch, q, first + 2, get_number(&c->batch, c->q, first + 2) - 0.25);
+        cli_put_number(q, dtype, first + 2, cli_number_at(c->q, dtype, first + 2) - 0.25);
     else if (!cli_joint_has_quaternion(a, joint))
         for (size_t i = first; i < first + count; i++)
-            put_number(&c->batch, q, i,
-                       get_number(&c->batch, c->q, i) + 0.3 * cli_random_unit(c->plan->seed, world, i));
+            cli_put_number(q, dtype, i, cli_number_at(c->q, dtype, i) + 0.3 * cli_random_unit(c->plan->seed, world, i));
 }
 
 /* Corrupts the hostile world before each step. `nan` sets one state value to NaN; `wild` pushes the robot into the
  * ground with large joint errors and velocities, which needs many iterations. */
 static bool spoil(Case *c) {
     CliBatch *b = &c->batch;
+    SapDtype dtype = b->state->dtype;
     size_t nv = (size_t)b->arrays->num_dofs, nq = (size_t)b->arrays->num_coords, w = (size_t)hostile_world(b);
     if (c->plan->hostile == BENCH_HOSTILE_NAN) {
-        put_number(b, b->state->joint_q, w * nq, (double)NAN);
+        cli_put_number(b->state->joint_q, dtype, w * nq, (double)NAN);
         return cli_batch_push(b);
     }
     for (size_t i = w * nq; i < (w + 1) * nq; i++)
-        put_number(b, b->state->joint_q, i, get_number(b, c->q, i));
+        cli_put_number(b->state->joint_q, dtype, i, cli_number_at(c->q, dtype, i));
     for (int j = 0; j < b->arrays->num_joints; j++)
         put_wild_joint(c, j, w);
     for (size_t i = w * nv; i < (w + 1) * nv; i++)
-        put_number(b, b->state->joint_qd, i, cli_random_unit(c->plan->seed, w, i));
+        cli_put_number(b->state->joint_qd, dtype, i, cli_random_unit(c->plan->seed, w, i));
     return cli_batch_push(b);
 }
 
@@ -283,11 +274,12 @@ static bool profile(Case *c, BenchRow *row) {
 /* The hash of all worlds except the hostile one, whose state is set to 0. */
 static uint64_t hash_of_others(Case *c) {
     const CliBatch *b = &c->batch;
+    SapDtype dtype = b->state->dtype;
     size_t nv = (size_t)b->arrays->num_dofs, nq = (size_t)b->arrays->num_coords, w = (size_t)hostile_world(b);
     for (size_t i = 0; i < nq; i++)
-        put_number(b, b->state->joint_q, w * nq + i, 0);
+        cli_put_number(b->state->joint_q, dtype, w * nq + i, 0);
     for (size_t i = 0; i < nv; i++)
-        put_number(b, b->state->joint_qd, w * nv + i, 0);
+        cli_put_number(b->state->joint_qd, dtype, w * nv + i, 0);
     return cli_batch_hash(b);
 }
 
