@@ -33,7 +33,7 @@
 #   make learn-test     learners train a few iterations; a page opens in Chromium
 #   make hosts-test     mpirun over two hosts made of network namespaces (needs root)
 #   make slow-test      barriers removed one by one; the GPU kernels of another code generator, budgets of the dual
-#                       solvers and of MuJoCo's law; compilers with -O3
+#                       solvers and of MuJoCo's law; every compiler with -O0, -O2 and -O3
 #   make long-test      10,000 steps of the scenes with loops, in every preset, and of a stack of ten, by every solver
 #   make test-all       make lint, make docs, make test, make wheel-test and these eight
 
@@ -46,6 +46,8 @@ SOAK_STEPS = 10300000
 SOAK_SCENES = 2000
 SOAK_SEED = 1000
 PTX_DRIVER = $(CURDIR)/build/release/lab/ptx/driver
+# The kernels as the tests of lab/ptx translate them.
+PTX_TRANSLATED = PTX_CHECK=2 PTX_CACHE=$(CURDIR)/build/release/lab/ptx/work/cache
 JOBS   = $(shell nproc)
 
 .DEFAULT_GOAL = build
@@ -152,7 +154,7 @@ python-test: release
 # Batches on a GPU, if the stand-in driver has been built (make test, make ptx-test).
 	@if test -f $(PTX_DRIVER)/libcuda.so.1; then \
 	    SAPWOOD_LIBRARY=$(CURDIR)/build/release/src/libsapwood.so SAPWOOD_CUDA_DRIVER=$(PTX_DRIVER)/libcuda.so.1 \
-	    PTX_LEAKS=fail build/python-venv/bin/python -m pytest -q python/tests/test_cuda.py; fi
+	    $(PTX_TRANSLATED) PTX_LEAKS=fail build/python-venv/bin/python -m pytest -q python/tests/test_cuda.py; fi
 
 # The tests of the wheel that is given to others: it has the kernels of all instruction sets.
 wheel-test: release wheel
@@ -172,7 +174,7 @@ learn-test:
 # A task on a GPU, if the stand-in driver has been built.
 	@if test -f $(PTX_DRIVER)/libcuda.so.1; then \
 	    SAPWOOD_LIBRARY=$(CURDIR)/build/release/src/libsapwood.so SAPWOOD_CUDA_DRIVER=$(PTX_DRIVER)/libcuda.so.1 \
-	    build/learn-venv/bin/python -m pytest -q python/tests_learn/test_tensors.py -k gpu; fi
+	    $(PTX_TRANSLATED) build/learn-venv/bin/python -m pytest -q python/tests_learn/test_tensors.py -k gpu; fi
 
 ptx-test: setup
 	cmake --preset release -DSAPWOOD_WERROR=ON
@@ -221,7 +223,7 @@ hosts-test: release
 # Every barrier of the CPU's teams removed in turn; the kernels of the other code generator.
 slow-test: cuda-all
 	cmake --build --preset release --target all ptx_step_100
-	ctest --preset release -C all -R '^(barrier_mutants|ptx_audit_100|ptx_backend_bits|ptx_backend_bits_100|ptx_backend_memory_checks|ptx_budgets|ptx_budgets_dual|ptx_budgets_mujoco|ptx_budgets_thread|compilers_O3)$$'
+	ctest --preset release -C all -R '^(barrier_mutants|ptx_audit_100|ptx_backend_bits|ptx_backend_bits_100|ptx_budgets|ptx_budgets_dual|ptx_budgets_mujoco|ptx_budgets_thread|compilers_all)$$'
 
 long-test: release
 	cmake --build --preset release --target test_linkages test_dual_scenes
