@@ -223,7 +223,7 @@ hosts-test: release
 # Every barrier of the CPU's teams removed in turn; the kernels of the other code generator.
 slow-test: cuda-all
 	cmake --build --preset release --target all ptx_step_100
-	ctest --preset release -C all -R '^(barrier_mutants|ptx_audit_100|ptx_backend_bits|ptx_backend_bits_100|ptx_budgets|ptx_budgets_dual|ptx_budgets_mujoco|ptx_budgets_thread|compilers_all)$$'
+	ctest --preset release -C all -R '^(barrier_mutants|ptx_audit_100|ptx_backend_bits|ptx_backend_bits_100|ptx_backend_rounding|ptx_budgets|ptx_budgets_dual|ptx_budgets_mujoco|ptx_budgets_thread|compilers_all)$$'
 
 long-test: release
 	cmake --build --preset release --target test_linkages test_dual_scenes
