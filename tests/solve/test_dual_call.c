@@ -111,7 +111,8 @@ ParameterizedTest(Way *way, dual_call, bits_do_not_depend_on_lanes_threads_or_po
         for (int threads = 1; threads <= 3; threads++) {
             options.lanes = lanes;
             options.threads = threads;
-            options.isa = threads == 1 && lanes < 8 ? SAP_ISA_GENERIC : SAP_ISA_AUTO;
+            bool generic = threads == 1 && sap_dual_kernels_find(SAP_ISA_GENERIC, lanes, SAP_FP64) != NULL;
+            options.isa = generic ? SAP_ISA_GENERIC : SAP_ISA_AUTO;
             memset(r, 0, sizeof *r);
             solve(p, 0, PROBLEMS, &options, r);
             cr_expect(memcmp(r, reference, sizeof *r) == 0, "%d lanes, %d threads", lanes, threads);
@@ -136,7 +137,11 @@ Test(dual_call, lanes_that_the_library_does_not_have_are_refused_by_name) {
         solve(p, 0, 1, &options, r);
     } else {
         cr_assert_eq(try_solve(p, 0, 1, &options, r), SAP_ERROR_UNSUPPORTED);
-        cr_assert_str_eq(sap_error_message(), "sap_dual_solve: lanes is 8; isa generic in this library allows 0, 1, 4");
+        bool has_four =
+            sap_dual_kernels_find(SAP_ISA_GENERIC, 4, SAP_FP64) != NULL; /* not in a build for this machine */
+        cr_assert_str_eq(sap_error_message(),
+                         has_four ? "sap_dual_solve: lanes is 8; isa generic in this library allows 0, 1, 4"
+                                  : "sap_dual_solve: lanes is 8; isa generic in this library allows 0, 1");
     }
     free(r);
     free(p);

@@ -240,7 +240,8 @@ Test(mujoco_input, options_that_the_law_does_not_have_are_refused_by_name) {
     SapOptions o = rig_options();
     o.isa = SAP_ISA_GENERIC;
     o.lanes = 16;
-    refuse_solver(&p, &o, "lanes is 16; isa generic in this library allows 0, 1, 4");
+    refuse_solver(&p, &o,
+                  "lanes is 16; isa generic in this library allows 0, 1"); /* and 4, unless it is for this machine */
     o = rig_options();
     o.factor_plan = SAP_FACTOR_LIBRARY;
     refuse_solver(&p, &o, "factor_plan");
