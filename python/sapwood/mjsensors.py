@@ -156,15 +156,19 @@ class MjSensors:
 
     # ---- readings ----
 
-    def read(self) -> Floats:
-        """(num_worlds, nsensordata)"""
+    def read(self, lagged: bool = False) -> Floats:
+        """(num_worlds, nsensordata). If lagged, all sensors are those of the start of the last step, as MuJoCo leaves
+        them after a step."""
         batch, n = self.batch, self.batch.num_worlds
         self.arrays: dict[str, NDArray[Any]] = {name: batch._get(name) for name in self.names}
-        if "body_q" in self.names:
-            pose, velocity = self.arrays["body_q"], self.arrays["body_qd"]
+        if "body_q" in self.names or lagged:
+            pose, velocity = batch._get("body_q"), batch._get("body_qd")
             self.now = self.start = Kinematics(batch, pose, velocity, np.zeros_like(velocity))
-        if "step_start" in self.names:
-            self._take_start(self.arrays["step_start"])
+        self.qpos, self.qvel, self.time = batch.qpos, batch.qvel, batch.time
+        if "step_start" in self.names or lagged:
+            self._take_start(batch._get("step_start"))
+        if lagged:
+            self._go_back()
         out = np.zeros((n, self.size))
         for sensor in self.sensors:
             values = np.asarray(self._reading(sensor), np.float64).reshape(n, sensor.size)
@@ -184,9 +188,17 @@ class MjSensors:
         pose = np.where(self.stepped[..., None], motion[..., :7], self.now.pose[:, :-1])
         self.start = Kinematics(self.batch, pose, motion[..., 7:13], motion[..., 13:])
 
+    def _go_back(self) -> None:
+        """Makes the start of the last step the present."""
+        coordinates = self.batch._coordinates
+        self.now = self.start
+        self.arrays |= {"joint_q": self.start_q, "joint_qd": self.start_qd}
+        self.qpos, self.qvel = coordinates.qpos(self.start_q), coordinates.qvel(self.start_q, self.start_qd)
+        self.time = self.time - self.batch.dt
+
     def _reading(self, sensor: MjSensor) -> Any:
         if sensor.kind == "clock":
-            return self.batch.time
+            return self.time
         if sensor.subtree is not None and sensor.frame is not None:
             return self._internal_force(sensor)
         if sensor.subtree is not None:
@@ -200,7 +212,7 @@ class MjSensors:
         return self._joint(sensor)
 
     def _joint(self, sensor: MjSensor) -> Any:
-        values = self.batch.qpos if sensor.kind in ("jointpos", "ballquat") else self.batch.qvel
+        values = self.qpos if sensor.kind in ("jointpos", "ballquat") else self.qvel
         values = values[:, sensor.place : sensor.place + sensor.size]
         return values / np.linalg.norm(values, axis=1, keepdims=True) if sensor.kind == "ballquat" else values
 

@@ -1,0 +1,348 @@
+"""Steps rows of state with a sapwood.Batch. Worlds of an engine have no memory: each run writes the rows into as many
+worlds, steps, and reads them back, so any rows of simulations with equal models can run in one engine."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _layout
+from ..batch import FAILED, Batch, status_names
+from ..conventions import Floats, quat_matrix
+from ..mjcf import Code, convert
+from ..options import Options
+from .derived import STAGES, Evaluation
+from .fields import INTEGRATION, mujoco
+from .rows import Layout
+from .spatial import cross, times, times_transposed
+
+# What a step has to record for a field.
+RECORDS = {
+    "qfrc_constraint": ("joint_constraint_force",),
+    **{name: ("row_count", "row_type") for name in ("nefc", "ne", "nf", "nl")},
+}
+NONFINITE = sum(_layout.BITS[f"SAP_WORLD_{word}"] for word in ("NONFINITE_STATE", "NONFINITE_RESULT", "TOO_FAST"))
+
+
+@dataclass
+class Outcome:
+    """What steps made of n rows."""
+
+    rows: Floats  # the new states
+    qacc: Floats  # of the last solve
+    lagged: Evaluation  # at the start of the last step
+    sensors: Callable[[int], Floats]  # sensordata with sensors of stages up to this one at the new states
+    nonfinite: NDArray[np.bool_]  # the solve had no finite result
+    failed: dict[int, str]  # messages of rows that could not be stepped otherwise
+
+
+class Engine(Protocol):
+    capacity: int  # the most rows of a run
+
+    def run(self, rows: Floats, n: int, wanted: Collection[str], constants: dict[str, NDArray[Any]]) -> Outcome: ...
+
+    def sense(self, rows: Floats) -> Floats: ...
+
+
+def signature(m: Any) -> bytes:
+    """Equal for models that are equal in every number."""
+    buffer = np.empty(mujoco.mj_sizeModel(m), np.uint8)
+    mujoco.mj_saveModel(m, None, buffer)
+    return hashlib.sha256(buffer.tobytes()).digest()
+
+
+def engine(m: Any, capacity: int, threads: int, preset: str, quiet: bool) -> Engine:
+    return Stepper(m, capacity, threads, preset, quiet) if m.nv else Still(m, capacity)
+
+
+class Stepper:
+    """Steps up to `capacity` rows of a model with dofs."""
+
+    def __init__(self, m: Any, capacity: int, threads: int, preset: str, quiet: bool) -> None:
+        self.m, self.capacity, self.layout = m, capacity, Layout(m)
+        self.options: dict[str, Any] = {"threads": threads} if threads else {}
+        self.model = convert(m, quiet=quiet, law="mujoco")
+        assert self.model.imported
+        self.imported, self.preset = self.model.imported, preset
+        self.keeps_mocap = any(finding.code is Code.MOCAP for finding in self.imported.found)
+        self.h = float(m.opt.timestep)
+        self._open()
+
+    def _open(self) -> None:
+        options = Options(self.preset, contact_solver="mujoco", **self.options)
+        self.batch = Batch(self.model, self.capacity, options=options)
+        self.order = _internal_order(self.imported.coordinates.free, self.m.nv)
+        self.controlled = False
+
+    # ---- states in and out ----
+
+    def _fill(self, values: Floats) -> Floats:
+        """Rows for all worlds: those that are left over repeat the first."""
+        if len(values) == self.capacity:
+            return values
+        return np.concatenate([values, np.broadcast_to(values[:1], (self.capacity - len(values), *values.shape[1:]))])
+
+    def _load(self, rows: Floats) -> None:
+        state, batch, coordinates = self.layout.state(rows), self.batch, self.imported.coordinates
+        q = coordinates.joint_q(state["qpos"])
+        batch.joint_q[...] = self._fill(q)
+        batch.joint_qd[...] = self._fill(coordinates.joint_qd(q, state["qvel"]))
+        batch.dof_cache[:, :, 0] = self._fill(state["qacc_warmstart"][:, self.order])
+        if self.m.na:
+            batch.act = self._fill(state["act"])
+        if self.m.neq:
+            batch.eq_active = self._fill(state["eq_active"] != 0)
+        batch._clock.start[...] = batch._clock.now - self._fill(state["time"])
+        self._refuse(state)
+        self._apply(rows)
+
+    def _refuse(self, state: dict[str, Floats]) -> None:
+        """Inputs that steps do not have."""
+        m = self.m
+        if self.keeps_mocap and m.nmocap:
+            bodies = np.nonzero(m.body_mocapid >= 0)[0]
+            place = m.body_mocapid[bodies]
+            moved = np.any(state["mocap_pos"][:, place] != m.body_pos[bodies], axis=-1)
+            moved |= np.any(state["mocap_quat"][:, place] != m.body_quat[bodies], axis=-1)
+            for i in np.nonzero(np.any(moved, axis=0))[0]:
+                if _acts(m, int(bodies[i])):
+                    name = mujoco.mj_id2name(m, mujoco.mjtObj.mjOBJ_BODY, int(bodies[i]))
+                    raise ValueError(
+                        f"mocap_pos or mocap_quat of body {name!r} differs from its pose in the model; bodies that "
+                        "touch or hold others stay where they are: not implemented"
+                    )
+        pushed = np.any(state["xfrc_applied"] != 0, axis=(0, 2))
+        for b in np.nonzero(pushed & ~self._pushable)[0]:
+            name = mujoco.mj_id2name(m, mujoco.mjtObj.mjOBJ_BODY, int(b))
+            raise ValueError(f"xfrc_applied of body {name!r}, which is a part of another body: not implemented")
+
+    @cached_property
+    def _pushable(self) -> NDArray[np.bool_]:
+        """[nbody] bodies on which a force acts, or does nothing."""
+        ours, m = self.imported.body, self.m
+        own = np.array([b < 0 or np.count_nonzero(ours == b) == 1 or m.body_mass[i] > 0 for i, b in enumerate(ours)])
+        return own
+
+    def _apply(self, rows: Floats) -> None:
+        """Controls and applied forces."""
+        ctrl = np.array(self.layout.view(rows, "ctrl"))
+        ctrl[np.any(~(np.abs(ctrl) <= 1e10), axis=1)] = 0  # as MuJoCo does with bad controls
+        self.push = {name: self.layout.view(rows, name) for name in ("qfrc_applied", "xfrc_applied")}
+        self.pushes = any(bool(np.any(push)) for push in self.push.values())
+        if self.m.nu and (self.controlled or np.any(ctrl) or not self.imported.actuation.rests):
+            self.batch.ctrl = self._fill(ctrl)
+            self.controlled = True
+
+    def _advance(self, n: int) -> None:
+        batch = self.batch
+        if not self.pushes:
+            if self.pushed:
+                self._write_forces()
+                self.pushed = False
+            batch.step(n, self.h)
+            return
+        # The forces are written again before each step: those on free and ball joints turn with their bodies.
+        for _ in range(n):
+            self._write_forces()
+            self._push()
+            self.pushed = True
+            batch._keep_controls()
+            batch._advance(1, ctypes.c_double(self.h))
+            if self.m.nu:
+                batch._advance_activations(self.h)
+
+    pushed = False  # joint_f or body_f has forces of the last run
+
+    def _write_forces(self) -> None:
+        """The forces of the actuators alone."""
+        self.batch.joint_f[...] = 0
+        self.batch.body_f[...] = 0
+        if self.m.nu:
+            self.batch._write_controls(slice(None), self.batch.ctrl, self.h)
+
+    def _push(self) -> None:
+        """Adds applied forces; qfrc_applied has MuJoCo's dofs, xfrc_applied the axes of ours."""
+        batch, coordinates = self.batch, self.imported.coordinates
+        if np.any(self.push["qfrc_applied"]):
+            k = len(self.push["qfrc_applied"])
+            batch.joint_f[:k] += coordinates.joint_f(batch.joint_q[:k], self.push["qfrc_applied"])
+        for b in np.nonzero(np.any(self.push["xfrc_applied"] != 0, axis=(0, 2)))[0]:
+            if self.imported.body[b] >= 0:
+                batch.body_f[: len(self.push["xfrc_applied"]), self.imported.body[b]] += self.push["xfrc_applied"][:, b]
+
+    def _read(self, rows: Floats, n: int) -> Floats:
+        out, k, batch, coordinates = rows.copy(), len(rows), self.batch, self.imported.coordinates
+        state = self.layout.state(out)
+        q = np.asarray(batch.joint_q[:k], np.float64)
+        state["qpos"][...] = coordinates.qpos(q)
+        state["qvel"][...] = coordinates.qvel(q, batch.joint_qd[:k])
+        state["qacc_warmstart"][:, self.order] = batch.dof_cache[:k, :, 0]
+        if self.m.na:
+            state["act"][...] = batch.act[:k]
+        out[:, self.layout.part["time"]] += n * self.h
+        return out
+
+    # ---- runs ----
+
+    def run(self, rows: Floats, n: int, wanted: Collection[str], constants: dict[str, NDArray[Any]]) -> Outcome:
+        k, batch = len(rows), self.batch
+        self._load(rows)
+        self._record(wanted, n)
+        self._advance(n)
+        if np.any(batch.contact_dropped[:k]):
+            return self._with_more_slots(rows, n, wanted, constants)
+        status = np.array(batch.status[:k])
+        nonfinite = (status & NONFINITE) != 0
+        bad = np.nonzero((status & FAILED) & ~np.uint32(NONFINITE))[0]
+        failed = {int(i): "the step failed: " + ", ".join(status_names(int(status[i]))) for i in bad}
+        new = self._read(rows, n)
+        state = self._start(rows, new, n)
+        lagged = Evaluation(self.m, constants, state, lambda name: self._solved(name, new, state))
+        return Outcome(new, self.layout.view(new, "qacc_warmstart"), lagged, self._sensordata(k), nonfinite, failed)
+
+    def _record(self, wanted: Collection[str], n: int) -> None:
+        for name in wanted:
+            for array in RECORDS.get(name, ()):
+                getattr(self.batch, array)
+        if "sensordata" in wanted and self.m.nsensordata:
+            self.batch.sensordata
+            self.batch.step_start
+        if n > 1 and any(name in STAGES for name in wanted):
+            self.batch.step_start
+
+    def _with_more_slots(self, rows: Floats, n: int, wanted: Collection[str], constants: Any) -> Outcome:
+        """The same run with room for all contacts."""
+        most = int((self.batch.contact_count + self.batch.contact_dropped).max())
+        self.options["max_contacts"] = 2 * most
+        self.batch.close()
+        self._open()
+        return self.run(rows, n, wanted, constants)
+
+    def _start(self, rows: Floats, new: Floats, n: int) -> dict[str, Floats]:
+        """The states at the start of the last of n steps."""
+        state = dict(self.layout.state(rows))
+        if n > 1 and "step_start" in self.batch.__dict__:
+            k, m, coordinates = len(rows), self.m, self.imported.coordinates
+            row = np.asarray(self.batch.step_start[:k], np.float64)
+            q, v = row[:, : m.nq], row[:, m.nq : m.nq + m.nv]
+            state["qpos"], state["qvel"] = coordinates.qpos(q), coordinates.qvel(q, v)
+            state["act"] = row[:, row.shape[1] - self.batch.actuator_act.shape[1] :][:, : m.na] if m.na else state["act"]
+            state["time"] = self.layout.view(new, "time") - self.h
+        return state
+
+    def _solved(self, name: str, new: Floats, state: dict[str, Floats]) -> NDArray[Any]:
+        """A field that the solve gives."""
+        k, batch = len(new), self.batch
+        if name == "qacc":
+            return self.layout.view(new, "qacc_warmstart")
+        if name == "ncon":
+            return np.array(batch.contact_count[:k])
+        if name == "nefc":
+            return np.array(batch.row_count[:k])
+        if name == "solver_niter":
+            out = np.zeros((k, int(mujoco.mjNISLAND)), np.int32)
+            out[:, 0] = batch.iterations[:k]
+            return out
+        if name == "qfrc_constraint":
+            coordinates = self.imported.coordinates
+            return _qfrc(coordinates, coordinates.joint_q(state["qpos"]), batch.joint_constraint_force[:k])
+        kinds = {"ne": (0,), "nf": (1, 2), "nl": (3, 4)}[name]
+        rows = np.arange(batch.row_type.shape[1]) < batch.row_count[:k, None]
+        return np.sum(np.isin(batch.row_type[:k], kinds) & rows, axis=1).astype(np.int32)
+
+    def _sensordata(self, k: int) -> Callable[[int], Floats]:
+        def sensors(stage: int) -> Floats:
+            if not self.m.nsensordata:
+                return np.zeros((k, 0))
+            self.batch.sensordata  # declares the sensors
+            read = self.batch._mjsensors
+            assert read
+            new = read.read()[:k] if stage else np.zeros((k, self.m.nsensordata))
+            if any(sensor.kind == "rangefinder" for sensor in read.sensors):  # rays meet bodies where they are now
+                self.batch.joint_q[...] = self.batch.step_start[:, : self.m.nq]
+                self.batch.forward_kinematics()
+            old = read.read(lagged=True)[:k]
+            return np.where(np.repeat(self.m.sensor_needstage <= stage, self.m.sensor_dim), new, old)
+
+        return sensors
+
+    def sense(self, rows: Floats) -> Floats:
+        """sensordata of sensors of positions and velocities."""
+        self._load(rows)
+        self.batch.forward_kinematics()
+        self.batch.sensordata
+        assert self.batch._mjsensors
+        return self.batch._mjsensors.read()[: len(rows)]
+
+
+class Still:
+    """A model without dofs, in which nothing moves but time: MuJoCo itself evaluates it."""
+
+    def __init__(self, m: Any, capacity: int) -> None:
+        self.m, self.capacity, self.layout, self.data = m, capacity, Layout(m), mujoco.MjData(m)
+
+    def run(self, rows: Floats, n: int, wanted: Collection[str], constants: dict[str, NDArray[Any]]) -> Outcome:
+        new, sensed = rows.copy(), np.zeros((len(rows), self.m.nsensordata))
+        for i, row in enumerate(new):
+            mujoco.mj_setState(self.m, self.data, row, INTEGRATION)
+            for _ in range(n):
+                mujoco.mj_step(self.m, self.data)
+            mujoco.mj_getState(self.m, self.data, row, INTEGRATION)
+            sensed[i] = self.data.sensordata
+        none = np.zeros(len(rows), bool)
+        solved = lambda name: np.zeros((len(rows), *np.shape(getattr(self.data, name))), np.int32)
+        lagged = Evaluation(self.m, constants, self.layout.state(rows), solved)
+        return Outcome(new, np.zeros((len(rows), 0)), lagged, lambda stage: sensed, none, {})
+
+    def sense(self, rows: Floats) -> Floats:
+        out = np.zeros((len(rows), self.m.nsensordata))
+        for i, row in enumerate(rows):
+            mujoco.mj_setState(self.m, self.data, row, INTEGRATION)
+            mujoco.mj_forward(self.m, self.data)
+            out[i] = self.data.sensordata
+        return out
+
+
+def _internal_order(free: list[tuple[int, int, Floats]], nv: int) -> NDArray[np.intp]:
+    """The dofs of MuJoCo in the internal order, in which free joints have their angular parts first."""
+    out = np.arange(nv)
+    for _, dof, _ in free:
+        out[dof : dof + 6] = dof + np.array([3, 4, 5, 0, 1, 2])
+    return out
+
+
+def _qfrc(coordinates: Any, q: Floats, force: Any) -> Floats:
+    """MuJoCo's generalised force for forces on our dofs: the inverse of Coordinates.joint_f."""
+    out = np.array(force, np.float64)
+    for at, dof, com in coordinates.free:
+        rotation = quat_matrix(q[:, at + 3 : at + 7])
+        arm = times(rotation, np.broadcast_to(com, (len(q), 3)))
+        torque = out[:, dof + 3 : dof + 6] + cross(arm, out[:, dof : dof + 3])
+        out[:, dof + 3 : dof + 6] = times_transposed(rotation, torque)
+    for at, dof in coordinates.ball:
+        out[:, dof : dof + 3] = times_transposed(quat_matrix(q[:, at : at + 4]), out[:, dof : dof + 3])
+    return out
+
+
+def _acts(m: Any, b: int) -> bool:
+    """Whether a body of the world touches or holds others."""
+    below = [b]
+    for other in range(b + 1, m.nbody):
+        if m.body_parentid[other] in below:
+            below.append(other)
+    geoms = np.isin(m.geom_bodyid, below) & ((m.geom_contype != 0) | (m.geom_conaffinity != 0))
+    body, site = int(mujoco.mjtObj.mjOBJ_BODY), int(mujoco.mjtObj.mjOBJ_SITE)
+    bodies = [np.where(m.eq_objtype == body, ids, -1) for ids in (m.eq_obj1id, m.eq_obj2id)]
+    if m.nsite:
+        bodies += [
+            np.where(m.eq_objtype == site, m.site_bodyid[np.clip(ids, 0, m.nsite - 1)], -1)
+            for ids in (m.eq_obj1id, m.eq_obj2id)
+        ]
+    return bool(np.any(geoms)) or any(bool(np.any(np.isin(ids, below))) for ids in bodies)
