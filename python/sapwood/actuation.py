@@ -170,6 +170,9 @@ class Actuation:
 
 def _times(u: Floats, matrix: Floats) -> Floats:
     """u @ matrix in this thread. The threads of a BLAS library spin for milliseconds, on the cores of the next step."""
+    if np.all(np.count_nonzero(matrix, axis=0) <= 1):  # the usual case: one actuator for each coordinate
+        row = np.argmax(matrix != 0, axis=0)
+        return np.asarray(u[..., row] * matrix[row, np.arange(matrix.shape[1])])
     out: Floats = np.einsum("...i,ij->...j", u, matrix)
     return out
 

@@ -19,9 +19,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..conventions import Floats
-from ..rays import raycast
 from .derived import BAD, STAGES, Evaluation
-from .engine import Engine, Outcome, Stepper, engine
+from .engine import Engine, Outcome, engine, has_bad
 from .fields import (
     COMPONENTS,
     CTRL,
@@ -36,7 +35,7 @@ from .fields import (
     place_of,
     template,
 )
-from .models import Models
+from .models import Group, Models
 from .named import Named
 from .rows import Layout
 
@@ -102,6 +101,7 @@ class Batch:
         self._errors: dict[int, str] = {}
         self._bound: dict[str, NDArray[Any]] = {}  # arrays of the batch, which calls fill
         self._engines: dict[tuple[bytes, int], Engine] = {}
+        self._kept: dict[int, tuple[Floats, NDArray[np.int32]]] = {}  # of simulations with a warning, before the call
 
     # ---- sizes ----
 
@@ -409,85 +409,89 @@ class Batch:
             if name not in COMPONENTS:
                 self.bind(name)
         for group in self._models.groups(ids, failed):
-            before = self.state[group.ids].copy(), self.warning[group.ids].copy()
-            lost = self._advance(group, n, stage)
-            for i, message in lost.items():
-                at = np.searchsorted(group.ids, i)
-                self.state[i], self.warning[i] = before[0][at], before[1][at]
+            self._kept = {}
+            lost = self._advance(group, n, stage) if len(group.ids) else {}
+            for i in self._kept.keys() & lost.keys():
+                self.state[i], self.warning[i] = self._kept[i]
             failed |= lost
         return failed
 
-    def _advance(self, group: Any, n: int, stage: int) -> dict[int, str]:
+    def _rows(self, ids: NDArray[np.intp]) -> Floats:
+        """The rows of simulations: a view if they are all of them."""
+        return self.state if len(ids) == self.nsim else self.state[ids]
+
+    def _run(self, group: Group, n: int) -> Outcome:
+        runner = self._engine(group.model, group.key, len(group.ids))
+        return runner.run(self._rows(group.ids), n, self._wanted(), group.constants)
+
+    def _take(self, group: Group, outcome: Outcome, good: NDArray[np.bool_], stage: int) -> dict[int, str]:
+        """Fields and new states of the simulations in `good` that did not fail; the messages of the others."""
+        good = good & ~np.isin(np.arange(len(good)), list(outcome.failed)) if outcome.failed else good
+        every = bool(np.all(good))
+        at: Any = slice(None) if every and len(good) == self.nsim else group.ids[good]
+        self._fill_fields(at, slice(None) if every else good, outcome, stage)
+        for name, values in outcome.new.items():
+            self._layout.view(self.state, name)[at] = values if every else values[good]
+        return {int(group.ids[i]): message for i, message in outcome.failed.items()}
+
+    def _advance(self, group: Group, n: int, stage: int) -> dict[int, str]:
         """n steps of simulations with one engine. Bad numbers are looked for after all steps; where there are some,
         the steps are taken again one by one."""
-        ids = group.ids
-        if not len(ids):
-            return {}
         self._reset_bad(group)
-        start = self.state[ids].copy()
-        runner = self._engine(group.model, group.key, len(ids))
-        outcome = runner.run(start, n, self._wanted(), group.constants)
-        bad = outcome.nonfinite | _is_bad(outcome.qacc) | _is_bad(self._layout.view(outcome.rows, "qpos"))
-        bad |= _is_bad(self._layout.view(outcome.rows, "qvel"))
-        good = ~bad & ~np.isin(np.arange(len(ids)), list(outcome.failed))
-        self.state[ids[good]] = outcome.rows[good]
-        self._fill_fields(ids, good, outcome, stage)
-        failed = {int(ids[i]): message for i, message in outcome.failed.items()}
+        outcome = self._run(group, n)
+        bad = outcome.nonfinite | has_bad(outcome.qacc)
+        if n > 1:
+            bad |= has_bad(outcome.new["qpos"]) | has_bad(outcome.new["qvel"])
+        failed = self._take(group, outcome, ~bad, stage)
         if np.any(bad):
             again = group.part(bad)
             for _ in range(n):
                 failed |= self._single(again, stage)
         return failed
 
-    def _single(self, group: Any, stage: int) -> dict[int, str]:
+    def _single(self, group: Group, stage: int) -> dict[int, str]:
         """One step of simulations that may have bad numbers, as mj_step treats them."""
         self._reset_bad(group)
-        runner = self._engine(group.model, group.key, len(group.ids))
-        outcome = runner.run(self.state[group.ids].copy(), 1, self._wanted(), group.constants)
-        bad = outcome.nonfinite | _is_bad(outcome.qacc)
+        outcome = self._run(group, 1)
+        bad = outcome.nonfinite | has_bad(outcome.qacc)
         if np.any(bad):
             self._warn("BADQACC", group.part(bad), _first_bad(outcome.qacc[bad]))
-            outcome = runner.run(self.state[group.ids].copy(), 1, self._wanted(), group.constants)
-        good = ~outcome.nonfinite & ~np.isin(np.arange(len(group.ids)), list(outcome.failed))
-        self.state[group.ids[good]] = outcome.rows[good]
-        self._fill_fields(group.ids, good, outcome, stage)
-        return {int(group.ids[i]): message for i, message in outcome.failed.items()}
+            outcome = self._run(group, 1)
+        return self._take(group, outcome, ~outcome.nonfinite, stage)
 
-    def _reset_bad(self, group: Any) -> None:
+    def _reset_bad(self, group: Group) -> None:
         """As mj_checkPos and mj_checkVel, and the check of controls."""
-        for word, name in (("BADQPOS", "qpos"), ("BADQVEL", "qvel")):
-            values = self._layout.view(self.state[group.ids], name)
-            bad = _is_bad(values)
+        for word, name in (("BADQPOS", "qpos"), ("BADQVEL", "qvel"), ("BADCTRL", "ctrl")):
+            values = self._layout.view(self._rows(group.ids), name)
+            bad = has_bad(values)
             if np.any(bad):
                 self._warn(word, group.part(bad), _first_bad(values[bad]))
-        controls = self._layout.view(self.state[group.ids], "ctrl")
-        if np.any(bad := _is_bad(controls)):
-            at = group.ids[bad]
-            self.warning[at, WARNINGS["BADCTRL"], 1] += 1
-            self.warning[at, WARNINGS["BADCTRL"], 0] = _first_bad(controls[bad])
 
-    def _warn(self, word: str, group: Any, info: NDArray[Any]) -> None:
-        """Counts a warning, and resets the simulations unless the model forbids it."""
+    def _warn(self, word: str, group: Group, info: NDArray[Any]) -> None:
+        """Counts a warning. Bad states are reset unless the model forbids it; bad controls act as 0."""
         ids = group.ids
-        if not int(group.model.opt.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_AUTORESET):
+        self._kept |= {int(i): (self.state[i].copy(), self.warning[i].copy()) for i in ids if int(i) not in self._kept}
+        forbids = int(group.model.opt.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
+        if word != "BADCTRL" and not forbids:
             self.state[ids] = self._models.reset_rows(self._layout, ids, -1)
             self.warning[ids] = 0
         self.warning[ids, WARNINGS[word], 1] += 1
         self.warning[ids, WARNINGS[word], 0] = info
 
-    def _fill_fields(self, ids: NDArray[np.intp], good: NDArray[np.bool_], outcome: Outcome, stage: int) -> None:
+    def _fill_fields(self, at: Any, good: Any, outcome: Outcome, stage: int) -> None:
         """Bound fields after steps: of the start of the last one, and up to `stage` of the new state."""
         fresh: Evaluation | None = None
         for name, array in self._bound.items():
             if name == "sensordata":
-                array[ids[good]] = outcome.sensors(stage if stage < ACCELERATION else NONE)[good]
+                array[at] = outcome.sensors(stage if stage < ACCELERATION else NONE)[good]
             elif name not in STAGES:
                 continue
             elif STAGES[name] <= stage < ACCELERATION:
-                fresh = fresh or Evaluation(outcome.lagged.m, outcome.lagged.constants, self._layout.state(outcome.rows))
-                array[ids[good]] = fresh.field(name)[good]
+                new = {**outcome.lagged.state, **outcome.new}
+                fresh = fresh or Evaluation(outcome.lagged.m, outcome.lagged.constants, new)
+                array[at] = fresh.field(name)[good]
             else:
-                array[ids[good]] = outcome.lagged.field(name)[good]
+                array[at] = outcome.lagged.field(name)[good]
 
     def _forward(self, ids: NDArray[np.intp], stage: int) -> dict[int, str]:
         """Fills bound fields up to a stage at the present states. Accelerations come from a step that is not kept."""
@@ -582,11 +586,6 @@ def _integers(name: str, values: ArrayLike, shape: tuple[int, ...], low: int, hi
     if wrong.size:
         raise ValueError(f"{name} must be in [{low}, {high}), got {wrong.flat[0]}")
     return np.broadcast_to(given, shape).astype(np.intp)
-
-
-def _is_bad(values: Floats) -> NDArray[np.bool_]:
-    """[n] whether a row has a number that MuJoCo resets a simulation for."""
-    return np.any(~(np.abs(values) <= BAD), axis=1)
 
 
 def _first_bad(values: Floats) -> NDArray[Any]:

@@ -18,7 +18,7 @@ from ..batch import FAILED, Batch, status_names
 from ..conventions import Floats, quat_matrix
 from ..mjcf import Code, convert
 from ..options import Options
-from .derived import STAGES, Evaluation
+from .derived import BAD, STAGES, Evaluation
 from .fields import INTEGRATION, mujoco
 from .rows import Layout
 from .spatial import cross, times, times_transposed
@@ -35,7 +35,7 @@ NONFINITE = sum(_layout.BITS[f"SAP_WORLD_{word}"] for word in ("NONFINITE_STATE"
 class Outcome:
     """What steps made of n rows."""
 
-    rows: Floats  # the new states
+    new: dict[str, Floats]  # the fields of the state that changed
     qacc: Floats  # of the last solve
     lagged: Evaluation  # at the start of the last step
     sensors: Callable[[int], Floats]  # sensordata with sensors of stages up to this one at the new states
@@ -49,6 +49,13 @@ class Engine(Protocol):
     def run(self, rows: Floats, n: int, wanted: Collection[str], constants: dict[str, NDArray[Any]]) -> Outcome: ...
 
     def sense(self, rows: Floats) -> Floats: ...
+
+
+def has_bad(values: Floats) -> NDArray[np.bool_]:
+    """[n] whether a row has a number for which MuJoCo resets a simulation: not finite, or too large."""
+    if not values.size or (values.max() <= BAD and values.min() >= -BAD):
+        return np.zeros(len(values), bool)
+    return np.any(~(np.abs(values) <= BAD), axis=1)
 
 
 def signature(m: Any) -> bytes:
@@ -100,11 +107,11 @@ class Stepper:
         if self.m.neq:
             batch.eq_active = self._fill(state["eq_active"] != 0)
         batch._clock.start[...] = batch._clock.now - self._fill(state["time"])
-        self._refuse(state)
-        self._apply(rows)
+        self._check_mocap(state)
+        self._apply(state)
 
-    def _refuse(self, state: dict[str, Floats]) -> None:
-        """Inputs that steps do not have."""
+    def _check_mocap(self, state: dict[str, Floats]) -> None:
+        """Refuses poses that steps do not have."""
         m = self.m
         if self.keeps_mocap and m.nmocap:
             bodies = np.nonzero(m.body_mocapid >= 0)[0]
@@ -118,10 +125,6 @@ class Stepper:
                         f"mocap_pos or mocap_quat of body {name!r} differs from its pose in the model; bodies that "
                         "touch or hold others stay where they are: not implemented"
                     )
-        pushed = np.any(state["xfrc_applied"] != 0, axis=(0, 2))
-        for b in np.nonzero(pushed & ~self._pushable)[0]:
-            name = mujoco.mj_id2name(m, mujoco.mjtObj.mjOBJ_BODY, int(b))
-            raise ValueError(f"xfrc_applied of body {name!r}, which is a part of another body: not implemented")
 
     @cached_property
     def _pushable(self) -> NDArray[np.bool_]:
@@ -130,19 +133,25 @@ class Stepper:
         own = np.array([b < 0 or np.count_nonzero(ours == b) == 1 or m.body_mass[i] > 0 for i, b in enumerate(ours)])
         return own
 
-    def _apply(self, rows: Floats) -> None:
+    def _apply(self, state: dict[str, Floats]) -> None:
         """Controls and applied forces."""
-        ctrl = np.array(self.layout.view(rows, "ctrl"))
-        ctrl[np.any(~(np.abs(ctrl) <= 1e10), axis=1)] = 0  # as MuJoCo does with bad controls
-        self.push = {name: self.layout.view(rows, name) for name in ("qfrc_applied", "xfrc_applied")}
-        self.pushes = any(bool(np.any(push)) for push in self.push.values())
+        ctrl = state["ctrl"]
+        bad = has_bad(ctrl)
+        if np.any(bad):
+            ctrl = np.where(bad[:, None], 0.0, ctrl)  # as MuJoCo does
+        self.push = {name: state[name] for name in ("qfrc_applied", "xfrc_applied") if np.any(state[name])}
+        if "xfrc_applied" in self.push:
+            pushed = np.any(state["xfrc_applied"] != 0, axis=(0, 2))
+            for b in np.nonzero(pushed & ~self._pushable)[0]:
+                name = mujoco.mj_id2name(self.m, mujoco.mjtObj.mjOBJ_BODY, int(b))
+                raise ValueError(f"xfrc_applied of body {name!r}, which is a part of another body: not implemented")
         if self.m.nu and (self.controlled or np.any(ctrl) or not self.imported.actuation.rests):
             self.batch.ctrl = self._fill(ctrl)
             self.controlled = True
 
     def _advance(self, n: int) -> None:
         batch = self.batch
-        if not self.pushes:
+        if not self.push:
             if self.pushed:
                 self._write_forces()
                 self.pushed = False
@@ -168,26 +177,27 @@ class Stepper:
             self.batch._write_controls(slice(None), self.batch.ctrl, self.h)
 
     def _push(self) -> None:
-        """Adds applied forces; qfrc_applied has MuJoCo's dofs, xfrc_applied the axes of ours."""
+        """Adds applied forces; qfrc_applied is for MuJoCo's dofs."""
         batch, coordinates = self.batch, self.imported.coordinates
-        if np.any(self.push["qfrc_applied"]):
-            k = len(self.push["qfrc_applied"])
-            batch.joint_f[:k] += coordinates.joint_f(batch.joint_q[:k], self.push["qfrc_applied"])
-        for b in np.nonzero(np.any(self.push["xfrc_applied"] != 0, axis=(0, 2)))[0]:
-            if self.imported.body[b] >= 0:
-                batch.body_f[: len(self.push["xfrc_applied"]), self.imported.body[b]] += self.push["xfrc_applied"][:, b]
+        if (force := self.push.get("qfrc_applied")) is not None:
+            batch.joint_f[: len(force)] += coordinates.joint_f(batch.joint_q[: len(force)], force)
+        if (wrench := self.push.get("xfrc_applied")) is not None:
+            for b in np.nonzero(np.any(wrench != 0, axis=(0, 2)))[0]:
+                if self.imported.body[b] >= 0:
+                    batch.body_f[: len(wrench), self.imported.body[b]] += wrench[:, b]
 
-    def _read(self, rows: Floats, n: int) -> Floats:
-        out, k, batch, coordinates = rows.copy(), len(rows), self.batch, self.imported.coordinates
-        state = self.layout.state(out)
+    def _read(self, rows: Floats, n: int) -> dict[str, Floats]:
+        k, batch, coordinates = len(rows), self.batch, self.imported.coordinates
         q = np.asarray(batch.joint_q[:k], np.float64)
-        state["qpos"][...] = coordinates.qpos(q)
-        state["qvel"][...] = coordinates.qvel(q, batch.joint_qd[:k])
-        state["qacc_warmstart"][:, self.order] = batch.dof_cache[:k, :, 0]
-        if self.m.na:
-            state["act"][...] = batch.act[:k]
-        out[:, self.layout.part["time"]] += n * self.h
-        return out
+        warm = np.empty((k, self.m.nv))
+        warm[:, self.order] = batch.dof_cache[:k, :, 0]
+        new = {
+            "time": self.layout.view(rows, "time") + n * self.h,
+            "qpos": coordinates.qpos(q),
+            "qvel": coordinates.qvel(q, batch.joint_qd[:k]),
+            "qacc_warmstart": warm,
+        }
+        return {**new, "act": np.array(batch.act[:k], np.float64)} if self.m.na else new
 
     # ---- runs ----
 
@@ -205,7 +215,7 @@ class Stepper:
         new = self._read(rows, n)
         state = self._start(rows, new, n)
         lagged = Evaluation(self.m, constants, state, lambda name: self._solved(name, new, state))
-        return Outcome(new, self.layout.view(new, "qacc_warmstart"), lagged, self._sensordata(k), nonfinite, failed)
+        return Outcome(new, new["qacc_warmstart"], lagged, self._sensordata(k), nonfinite, failed)
 
     def _record(self, wanted: Collection[str], n: int) -> None:
         for name in wanted:
@@ -225,7 +235,7 @@ class Stepper:
         self._open()
         return self.run(rows, n, wanted, constants)
 
-    def _start(self, rows: Floats, new: Floats, n: int) -> dict[str, Floats]:
+    def _start(self, rows: Floats, new: dict[str, Floats], n: int) -> dict[str, Floats]:
         """The states at the start of the last of n steps."""
         state = dict(self.layout.state(rows))
         if n > 1 and "step_start" in self.batch.__dict__:
@@ -234,14 +244,14 @@ class Stepper:
             q, v = row[:, : m.nq], row[:, m.nq : m.nq + m.nv]
             state["qpos"], state["qvel"] = coordinates.qpos(q), coordinates.qvel(q, v)
             state["act"] = row[:, row.shape[1] - self.batch.actuator_act.shape[1] :][:, : m.na] if m.na else state["act"]
-            state["time"] = self.layout.view(new, "time") - self.h
+            state["time"] = new["time"] - self.h
         return state
 
-    def _solved(self, name: str, new: Floats, state: dict[str, Floats]) -> NDArray[Any]:
+    def _solved(self, name: str, new: dict[str, Floats], state: dict[str, Floats]) -> NDArray[Any]:
         """A field that the solve gives."""
-        k, batch = len(new), self.batch
+        k, batch = len(new["time"]), self.batch
         if name == "qacc":
-            return self.layout.view(new, "qacc_warmstart")
+            return new["qacc_warmstart"]
         if name == "ncon":
             return np.array(batch.contact_count[:k])
         if name == "nefc":
@@ -289,8 +299,8 @@ class Still:
         self.m, self.capacity, self.layout, self.data = m, capacity, Layout(m), mujoco.MjData(m)
 
     def run(self, rows: Floats, n: int, wanted: Collection[str], constants: dict[str, NDArray[Any]]) -> Outcome:
-        new, sensed = rows.copy(), np.zeros((len(rows), self.m.nsensordata))
-        for i, row in enumerate(new):
+        after, sensed = rows.copy(), np.zeros((len(rows), self.m.nsensordata))
+        for i, row in enumerate(after):
             mujoco.mj_setState(self.m, self.data, row, INTEGRATION)
             for _ in range(n):
                 mujoco.mj_step(self.m, self.data)
@@ -299,6 +309,7 @@ class Still:
         none = np.zeros(len(rows), bool)
         solved = lambda name: np.zeros((len(rows), *np.shape(getattr(self.data, name))), np.int32)
         lagged = Evaluation(self.m, constants, self.layout.state(rows), solved)
+        new = self.layout.state(after)
         return Outcome(new, np.zeros((len(rows), 0)), lagged, lambda stage: sensed, none, {})
 
     def sense(self, rows: Floats) -> Floats:
