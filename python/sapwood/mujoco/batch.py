@@ -41,7 +41,7 @@ from .rows import Layout
 
 __all__ = ["DATA_FIELDS", "MODEL_FIELDS", "Batch", "SimulationError"]
 NONE, POSITION, VELOCITY, ACCELERATION = range(4)  # mjtStage
-WARNINGS = {name: int(getattr(mujoco.mjtWarning, f"mjWARN_{name}")) for name in ("BADQPOS", "BADQVEL", "BADQACC", "BADCTRL")}
+WARNINGS = {word: int(getattr(mujoco.mjtWarning, f"mjWARN_BAD{word}")) for word in ("QPOS", "QVEL", "QACC", "CTRL")}
 CALLBACKS = [name for name in dir(mujoco) if name.startswith("get_mjcb_")]
 
 
@@ -163,7 +163,7 @@ class Batch:
             like = template(self._data, name)
             assert like is not None
             self._bound[name] = np.zeros((self.nsim, *like.shape), like.dtype)
-        out = self._bound[name].view()
+        out: NDArray[Any] = self._bound[name].view()
         out.flags.writeable = False
         return out
 
@@ -240,7 +240,7 @@ class Batch:
         return self._models.given
 
     def set_models(self, models: Any) -> None:
-        """Runs simulation i on models[i], or all on one model, with the sizes of the model of the batch; None ends it."""
+        """Runs simulation i on models[i], or all on one model, with the sizes of the batch's model; None ends it."""
         self._models.set_given(models)
 
     def get_model(self, sim: int, model: Any = None) -> Any:
@@ -318,7 +318,8 @@ class Batch:
         shape = (len(chosen), int(nstep), len(columns))
         inputs = None if control is None else np.broadcast_to(np.asarray(control, np.float64), shape)
         arrays = {item: self._buffer(item, len(chosen), int(nstep), (out or {}).get(item)) for item in record}
-        alive, before, failed = np.ones(len(chosen), bool), self.warning[chosen, :, 1], {}
+        alive, before = np.ones(len(chosen), bool), self.warning[chosen, :, 1]
+        failed: dict[int, str] = {}
         start = self.state[chosen].copy()
         for t in range(int(nstep)):
             going = chosen[alive]
@@ -455,13 +456,13 @@ class Batch:
         outcome = self._run(group, 1)
         bad = outcome.nonfinite | has_bad(outcome.qacc)
         if np.any(bad):
-            self._warn("BADQACC", group.part(bad), _first_bad(outcome.qacc[bad]))
+            self._warn("QACC", group.part(bad), _first_bad(outcome.qacc[bad]))
             outcome = self._run(group, 1)
         return self._take(group, outcome, ~outcome.nonfinite, stage)
 
     def _reset_bad(self, group: Group) -> None:
         """As mj_checkPos and mj_checkVel, and the check of controls."""
-        for word, name in (("BADQPOS", "qpos"), ("BADQVEL", "qvel"), ("BADCTRL", "ctrl")):
+        for word, name in (("QPOS", "qpos"), ("QVEL", "qvel"), ("CTRL", "ctrl")):
             values = self._layout.view(self._rows(group.ids), name)
             bad = has_bad(values)
             if np.any(bad):
@@ -472,7 +473,7 @@ class Batch:
         ids = group.ids
         self._kept |= {int(i): (self.state[i].copy(), self.warning[i].copy()) for i in ids if int(i) not in self._kept}
         forbids = int(group.model.opt.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
-        if word != "BADCTRL" and not forbids:
+        if word != "CTRL" and not forbids:
             self.state[ids] = self._models.reset_rows(self._layout, ids, -1)
             self.warning[ids] = 0
         self.warning[ids, WARNINGS[word], 1] += 1
@@ -590,4 +591,4 @@ def _integers(name: str, values: ArrayLike, shape: tuple[int, ...], low: int, hi
 
 def _first_bad(values: Floats) -> NDArray[Any]:
     """[n] the first bad number of each row."""
-    return np.argmax(~(np.abs(values) <= BAD), axis=1)
+    return np.asarray(np.argmax(~(np.abs(values) <= BAD), axis=1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -17,6 +17,7 @@ from .. import _layout
 from ..batch import FAILED, Batch, status_names
 from ..conventions import Floats, quat_matrix
 from ..mjcf import Code, convert
+from ..mjsensors import MjSensors
 from ..options import Options
 from .derived import BAD, STAGES, Evaluation
 from .fields import INTEGRATION, mujoco
@@ -46,7 +47,7 @@ class Outcome:
 class Engine(Protocol):
     capacity: int  # the most rows of a run
 
-    def run(self, rows: Floats, n: int, wanted: Collection[str], constants: dict[str, NDArray[Any]]) -> Outcome: ...
+    def run(self, rows: Floats, n: int, wanted: Collection[str], constants: Mapping[str, NDArray[Any]]) -> Outcome: ...
 
     def sense(self, rows: Floats) -> Floats: ...
 
@@ -55,7 +56,7 @@ def has_bad(values: Floats) -> NDArray[np.bool_]:
     """[n] whether a row has a number for which MuJoCo resets a simulation: not finite, or too large."""
     if not values.size or (values.max() <= BAD and values.min() >= -BAD):
         return np.zeros(len(values), bool)
-    return np.any(~(np.abs(values) <= BAD), axis=1)
+    return np.asarray(np.any(~(np.abs(values) <= BAD), axis=1))
 
 
 def signature(m: Any) -> bytes:
@@ -201,7 +202,7 @@ class Stepper:
 
     # ---- runs ----
 
-    def run(self, rows: Floats, n: int, wanted: Collection[str], constants: dict[str, NDArray[Any]]) -> Outcome:
+    def run(self, rows: Floats, n: int, wanted: Collection[str], constants: Mapping[str, NDArray[Any]]) -> Outcome:
         k, batch = len(rows), self.batch
         self._load(rows)
         self._record(wanted, n)
@@ -222,10 +223,9 @@ class Stepper:
             for array in RECORDS.get(name, ()):
                 getattr(self.batch, array)
         if "sensordata" in wanted and self.m.nsensordata:
-            self.batch.sensordata
-            self.batch.step_start
+            self._sensors()
         if n > 1 and any(name in STAGES for name in wanted):
-            self.batch.step_start
+            self.batch._get("step_start")
 
     def _with_more_slots(self, rows: Floats, n: int, wanted: Collection[str], constants: Any) -> Outcome:
         """The same run with room for all contacts."""
@@ -243,7 +243,8 @@ class Stepper:
             row = np.asarray(self.batch.step_start[:k], np.float64)
             q, v = row[:, : m.nq], row[:, m.nq : m.nq + m.nv]
             state["qpos"], state["qvel"] = coordinates.qpos(q), coordinates.qvel(q, v)
-            state["act"] = row[:, row.shape[1] - self.batch.actuator_act.shape[1] :][:, : m.na] if m.na else state["act"]
+            if m.na:
+                state["act"] = row[:, row.shape[1] - self.batch.actuator_act.shape[1] :][:, : m.na]
             state["time"] = new["time"] - self.h
         return state
 
@@ -253,9 +254,9 @@ class Stepper:
         if name == "qacc":
             return new["qacc_warmstart"]
         if name == "ncon":
-            return np.array(batch.contact_count[:k])
+            return np.array(batch.contact_count[:k], np.int32)
         if name == "nefc":
-            return np.array(batch.row_count[:k])
+            return np.array(batch.row_count[:k], np.int32)
         if name == "solver_niter":
             out = np.zeros((k, int(mujoco.mjNISLAND)), np.int32)
             out[:, 0] = batch.iterations[:k]
@@ -265,15 +266,20 @@ class Stepper:
             return _qfrc(coordinates, coordinates.joint_q(state["qpos"]), batch.joint_constraint_force[:k])
         kinds = {"ne": (0,), "nf": (1, 2), "nl": (3, 4)}[name]
         rows = np.arange(batch.row_type.shape[1]) < batch.row_count[:k, None]
-        return np.sum(np.isin(batch.row_type[:k], kinds) & rows, axis=1).astype(np.int32)
+        return np.asarray(np.sum(np.isin(batch.row_type[:k], kinds) & rows, axis=1), np.int32)
+
+    def _sensors(self) -> MjSensors:
+        """The sensors of the batch, which are declared by the first call."""
+        self.batch._get("step_start")
+        self.batch._get("sensordata")
+        assert self.batch._mjsensors
+        return self.batch._mjsensors
 
     def _sensordata(self, k: int) -> Callable[[int], Floats]:
         def sensors(stage: int) -> Floats:
             if not self.m.nsensordata:
                 return np.zeros((k, 0))
-            self.batch.sensordata  # declares the sensors
-            read = self.batch._mjsensors
-            assert read
+            read = self._sensors()
             new = read.read()[:k] if stage else np.zeros((k, self.m.nsensordata))
             if any(sensor.kind == "rangefinder" for sensor in read.sensors):  # rays meet bodies where they are now
                 self.batch.joint_q[...] = self.batch.step_start[:, : self.m.nq]
@@ -287,9 +293,7 @@ class Stepper:
         """sensordata of sensors of positions and velocities."""
         self._load(rows)
         self.batch.forward_kinematics()
-        self.batch.sensordata
-        assert self.batch._mjsensors
-        return self.batch._mjsensors.read()[: len(rows)]
+        return self._sensors().read()[: len(rows)]
 
 
 class Still:
@@ -298,7 +302,7 @@ class Still:
     def __init__(self, m: Any, capacity: int) -> None:
         self.m, self.capacity, self.layout, self.data = m, capacity, Layout(m), mujoco.MjData(m)
 
-    def run(self, rows: Floats, n: int, wanted: Collection[str], constants: dict[str, NDArray[Any]]) -> Outcome:
+    def run(self, rows: Floats, n: int, wanted: Collection[str], constants: Mapping[str, NDArray[Any]]) -> Outcome:
         after, sensed = rows.copy(), np.zeros((len(rows), self.m.nsensordata))
         for i, row in enumerate(after):
             mujoco.mj_setState(self.m, self.data, row, INTEGRATION)

@@ -150,4 +150,4 @@ def not_expanded(m: Any, name: str) -> ValueError:
 
 
 def is_output(name: str) -> ValueError:
-    return ValueError(f"{name} is computed by every call; write the state (qpos, ctrl, ...) or expand fields of the model")
+    return ValueError(f"{name} is computed by every call; write the state (qpos, ctrl, ...), or expand model fields")

@@ -1,4 +1,4 @@
-"""The models of the simulations of a batch: one for all, with fields that have values per simulation, or the caller's."""
+"""The models of the simulations of a batch: one, with fields that have values per simulation, or the caller's."""
 
 from __future__ import annotations
 
@@ -55,7 +55,8 @@ class Group:
     constants: Mapping[str, NDArray[Any]]  # those that differ between the simulations
 
     def part(self, mask: NDArray[np.bool_]) -> Group:
-        return replace(self, ids=self.ids[mask], constants={name: self.constants[name][mask] for name in self.constants})
+        constants = {name: values[mask] for name, values in self.constants.items()}
+        return replace(self, ids=self.ids[mask], constants=constants)
 
 
 class Models:
@@ -104,7 +105,7 @@ class Models:
         found = self.values.get(name)
         if found is None:
             return None
-        out = found.view()
+        out: NDArray[Any] = found.view()
         out.flags.writeable = False
         return out
 
@@ -185,11 +186,11 @@ class Models:
         given = models if isinstance(models, mujoco.MjModel) else tuple(models)
         if isinstance(given, tuple) and len(given) != self.count:
             raise ValueError(f"one model per simulation is needed, {self.count}, got {len(given)}")
-        of_data = [name for name in dir(self.base) if name.startswith("n") and isinstance(getattr(self.base, name), int)]
         for m in given if isinstance(given, tuple) else (given,):
-            for name in of_data:
-                if name in SIZES and getattr(m, name) != getattr(self.base, name):
-                    raise ValueError(f"{name} of a model is {getattr(m, name)}; in the batch it is {getattr(self.base, name)}")
+            for name in SIZES:
+                found, own = getattr(m, name, 0), getattr(self.base, name, 0)
+                if found != own:
+                    raise ValueError(f"{name} of a model is {found}; in the batch it is {own}")
         self.given = given
         unique = {id(m): signature(m) for m in (given if isinstance(given, tuple) else (given,))}
         self._keys = [unique[id(self._base_of(i))] for i in range(self.count)]
@@ -250,10 +251,22 @@ class Models:
 
 
 # Sizes of MjModel that those of MjData follow from.
-SIZES = set(
-    "nq nv nu na nbody nbvh njnt ngeom nsite ncam nlight nflex neq ntendon nwrap nsensor nsensordata nmocap nkey nuserdata "
-    "nplugin npluginstate nhistory nplastic nM nB nC nD nJmom nJten nactuator nout ntree".split()
-) - {"nkey"}
+SIZES = (
+    *("nq", "nv", "nu", "na", "nbody", "nbvh", "njnt", "ngeom", "nsite", "ncam", "nlight", "nflex", "neq", "ntendon"),
+    *(
+        "nwrap",
+        "nsensor",
+        "nsensordata",
+        "nmocap",
+        "nuserdata",
+        "nplugin",
+        "npluginstate",
+        "nhistory",
+        "nplastic",
+        "nM",
+    ),
+    *("nM", "nB", "nC", "nD", "nJmom", "nJten", "nactuator", "nout", "ntree"),
+)
 
 
 def _rows(array: NDArray[Any]) -> NDArray[Any]:

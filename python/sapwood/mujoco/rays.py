@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ def cast(
     poses: dict[str, Any] = {name: at.field(name) for name in POSES}
     sizes = at.constants.get("geom_size")
     if sizes is not None:
-        m = _own(m)
+        m = copy.copy(m)
     found = np.zeros(1, np.int32)
     for i in range(shape[0]):
         for name, values in poses.items():
@@ -42,9 +43,3 @@ def cast(
             dist[i, k] = mujoco.mj_ray(m, data, *ray)
             geom[i, k] = found[0]
     return dist, geom, normals
-
-
-def _own(m: Any) -> Any:
-    import copy
-
-    return copy.copy(m)

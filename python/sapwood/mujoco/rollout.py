@@ -80,7 +80,7 @@ class Rollout:
             for name, value in names.items():
                 if value is not None and not isinstance(value, (np.ndarray, float)):
                     raise ValueError(f"{name} must be a numpy array or float")
-                if np.ndim(value) > most and value is not None:
+                if value is not None and np.ndim(value) > most:
                     raise ValueError(f"{name} can have at most {most} dimensions")
         given = {name: _with_axes(value, 2 if name in arrays else 3) for name, value in (arrays | tables).items()}
         count = _common(0, 1, given)
@@ -173,7 +173,8 @@ class Rollout:
             m = models[which[0] if len(models) > 1 else 0]
             batch = _take(m, key, len(which), self.nthread)
             try:
-                found = _roll(batch, spec, steps, *(None if x is None else x[which] for x in (initial, warm, control)))
+                inputs = [None if x is None else x[which] for x in (warm, control)]
+                found = _roll(batch, spec, steps, initial[which], *inputs)
             except SimulationError as error:
                 raise mujoco.FatalError(str(error)) from error
             finally:
