@@ -101,7 +101,7 @@ class Batch:
         self._errors: dict[int, str] = {}
         self._bound: dict[str, NDArray[Any]] = {}  # arrays of the batch, which calls fill
         self._engines: dict[tuple[bytes, int], Engine] = {}
-        self._kept: dict[int, tuple[Floats, NDArray[np.int32]]] = {}  # of simulations with a warning, before the call
+        self._kept: dict[int, tuple[Floats, NDArray[np.int32]]] = {}  # rows before steps one by one
 
     # ---- sizes ----
 
@@ -397,7 +397,7 @@ class Batch:
         """An engine for a number of simulations: one for many, smaller ones for few."""
         room = self.nsim if 2 * count > self.nsim else min(self.nsim, 1 << (count - 1).bit_length())
         if (key, room) not in self._engines:
-            self._engines[key, room] = engine(m, room, self.nthread, self._preset, self._quiet)
+            self._engines[key, room] = engine(m, room, self.nthread, self._preset, self._quiet or bool(self._engines))
         return self._engines[key, room]
 
     def _wanted(self, extra: Sequence[str] = ()) -> list[str]:
@@ -436,42 +436,40 @@ class Batch:
         return {int(group.ids[i]): message for i, message in outcome.failed.items()}
 
     def _advance(self, group: Group, n: int, stage: int) -> dict[int, str]:
-        """n steps of simulations with one engine. Bad numbers are looked for after all steps; where there are some,
-        the steps are taken again one by one."""
-        self._reset_bad(group)
+        """n steps of simulations with one engine. Those with bad numbers, before or after, step one by one."""
+        suspect = np.zeros(len(group.ids), bool)
+        for name in ("qpos", "qvel", "ctrl"):
+            suspect |= has_bad(self._layout.view(self._rows(group.ids), name))
+        if np.any(suspect):
+            failed = {} if np.all(suspect) else self._advance(group.part(~suspect), n, stage)
+            return failed | self._one_by_one(group.part(suspect), n, stage)
         outcome = self._run(group, n)
         bad = outcome.nonfinite | has_bad(outcome.qacc)
         if n > 1:
             bad |= has_bad(outcome.new["qpos"]) | has_bad(outcome.new["qvel"])
         failed = self._take(group, outcome, ~bad, stage)
-        if np.any(bad):
-            again = group.part(bad)
-            for _ in range(n):
-                failed |= self._single(again, stage)
-        return failed
+        return failed | self._one_by_one(group.part(bad), n, stage) if np.any(bad) else failed
 
-    def _single(self, group: Group, stage: int) -> dict[int, str]:
-        """One step of simulations that may have bad numbers, as mj_step treats them."""
-        self._reset_bad(group)
-        outcome = self._run(group, 1)
-        bad = outcome.nonfinite | has_bad(outcome.qacc)
-        if np.any(bad):
-            self._warn("QACC", group.part(bad), _first_bad(outcome.qacc[bad]))
+    def _one_by_one(self, group: Group, n: int, stage: int) -> dict[int, str]:
+        """n steps of simulations that may have bad numbers, as mj_step treats them."""
+        self._kept |= {int(i): (self.state[i].copy(), self.warning[i].copy()) for i in group.ids}
+        failed: dict[int, str] = {}
+        for _ in range(n):
+            for word, name in (("QPOS", "qpos"), ("QVEL", "qvel"), ("CTRL", "ctrl")):
+                values = self._layout.view(self._rows(group.ids), name)
+                if np.any(bad := has_bad(values)):
+                    self._warn(word, group.part(bad), _first_bad(values[bad]))
             outcome = self._run(group, 1)
-        return self._take(group, outcome, ~outcome.nonfinite, stage)
-
-    def _reset_bad(self, group: Group) -> None:
-        """As mj_checkPos and mj_checkVel, and the check of controls."""
-        for word, name in (("QPOS", "qpos"), ("QVEL", "qvel"), ("CTRL", "ctrl")):
-            values = self._layout.view(self._rows(group.ids), name)
-            bad = has_bad(values)
+            bad = outcome.nonfinite | has_bad(outcome.qacc)
             if np.any(bad):
-                self._warn(word, group.part(bad), _first_bad(values[bad]))
+                self._warn("QACC", group.part(bad), _first_bad(outcome.qacc[bad]))
+                outcome = self._run(group, 1)
+            failed |= self._take(group, outcome, ~outcome.nonfinite, stage)
+        return failed
 
     def _warn(self, word: str, group: Group, info: NDArray[Any]) -> None:
         """Counts a warning. Bad states are reset unless the model forbids it; bad controls act as 0."""
         ids = group.ids
-        self._kept |= {int(i): (self.state[i].copy(), self.warning[i].copy()) for i in ids if int(i) not in self._kept}
         forbids = int(group.model.opt.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
         if word != "CTRL" and not forbids:
             self.state[ids] = self._models.reset_rows(self._layout, ids, -1)

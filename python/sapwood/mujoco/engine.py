@@ -17,6 +17,7 @@ from .. import _layout
 from ..batch import FAILED, Batch, status_names
 from ..conventions import Floats, quat_matrix
 from ..mjcf import Code, convert
+from ..mjcf.report import warn
 from ..mjsensors import MjSensors
 from ..options import Options
 from .derived import BAD, STAGES, Evaluation
@@ -76,10 +77,13 @@ class Stepper:
     def __init__(self, m: Any, capacity: int, threads: int, preset: str, quiet: bool) -> None:
         self.m, self.capacity, self.layout = m, capacity, Layout(m)
         self.options: dict[str, Any] = {"threads": threads} if threads else {}
-        self.model = convert(m, quiet=quiet, law="mujoco")
+        self.model = convert(m, quiet=True, law="mujoco")
         assert self.model.imported
         self.imported, self.preset = self.model.imported, preset
-        self.keeps_mocap = any(finding.code is Code.MOCAP for finding in self.imported.found)
+        lost = [finding for finding in self.imported.found if finding.code is not Code.MOCAP]
+        self.keeps_mocap = len(lost) < len(self.imported.found)  # where they touch nothing, their poses still follow
+        if not quiet:
+            warn(self.model.name, lost)
         self.h = float(m.opt.timestep)
         self._open()
 
