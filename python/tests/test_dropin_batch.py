@@ -77,7 +77,17 @@ def near(actual, desired, tolerance=1e-10):
 @pytest.mark.parametrize("steps", [1, 4])
 def test_states_and_fields_after_steps_are_mujocos(model, rng, steps):
     b = batch.Batch(model, N, 2)
-    names = ("xpos", "geom_xmat", "cvel", "qfrc_bias", "qfrc_passive", "actuator_force", "qacc", "sensordata", "act_dot")
+    names = (
+        "xpos",
+        "geom_xmat",
+        "cvel",
+        "qfrc_bias",
+        "qfrc_passive",
+        "actuator_force",
+        "qacc",
+        "sensordata",
+        "act_dot",
+    )
     names += ("qfrc_constraint", "ncon", "nefc", "nf", "qacc_smooth", "M", "ten_length")
     fields = {name: b.bind(name) for name in names}
     scatter(b, rng)
@@ -207,7 +217,9 @@ def test_a_simulation_that_fails_keeps_its_state_and_the_others_run(model):
     b = batch.Batch(model, 8)
     kinds = b.expand("jnt_type")
     kinds[[3, 6], 0] = 3
-    with pytest.raises(batch.SimulationError, match=r"2 of 8 simulations \(3, 6\); simulation 3: jnt_type differs") as e:
+    with pytest.raises(
+        batch.SimulationError, match=r"2 of 8 simulations \(3, 6\); simulation 3: jnt_type differs"
+    ) as e:
         b.step()
     np.testing.assert_array_equal(e.value.ids, [3, 6])
     np.testing.assert_array_equal(np.flatnonzero(b.status), [3, 6])
@@ -311,7 +323,9 @@ def test_models_of_the_caller_replace_expanded_fields(model, rng):
         b.body("arm").mass = 1
     with pytest.raises(ValueError, match="per simulation"):
         b.set_models(variants[1:])
-    other = mujoco.MjModel.from_xml_string("<mujoco><worldbody><body><joint/><geom size='1'/></body></worldbody></mujoco>")
+    other = mujoco.MjModel.from_xml_string(
+        "<mujoco><worldbody><body><joint/><geom size='1'/></body></worldbody></mujoco>"
+    )
     with pytest.raises(ValueError, match="nq of a model is 1; in the batch it is 13"):
         b.set_models(other)
     b.set_models(None)

@@ -224,6 +224,8 @@ class Evaluation(Positions):
     @cached_property
     def act_dot(self) -> Floats:
         m, act, out = self.m, self.state["act"], np.zeros((self.n, self.m.na))
+        if "ACTUATION" in self.disabled:
+            return out
         for a in np.nonzero(m.actuator_actnum == 1)[0]:
             i, kind = int(m.actuator_actadr[a]), int(m.actuator_dyntype[a])
             u = self._controls[:, self._inputs[a]]

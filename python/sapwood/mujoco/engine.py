@@ -22,6 +22,7 @@ from ..mjsensors import MjSensors
 from ..options import Options
 from .derived import BAD, STAGES, Evaluation
 from .fields import INTEGRATION, mujoco
+from .frames import on_mocap, reading
 from .rows import Layout
 from .spatial import cross, times, times_transposed
 
@@ -117,19 +118,15 @@ class Stepper:
 
     def _check_mocap(self, state: dict[str, Floats]) -> None:
         """Refuses poses that steps do not have."""
-        m = self.m
-        if self.keeps_mocap and m.nmocap:
-            bodies = np.nonzero(m.body_mocapid >= 0)[0]
-            place = m.body_mocapid[bodies]
-            moved = np.any(state["mocap_pos"][:, place] != m.body_pos[bodies], axis=-1)
-            moved |= np.any(state["mocap_quat"][:, place] != m.body_quat[bodies], axis=-1)
-            for i in np.nonzero(np.any(moved, axis=0))[0]:
-                if _acts(m, int(bodies[i])):
-                    name = mujoco.mj_id2name(m, mujoco.mjtObj.mjOBJ_BODY, int(bodies[i]))
-                    raise ValueError(
-                        f"mocap_pos or mocap_quat of body {name!r} differs from its pose in the model; bodies that "
-                        "touch or hold others stay where they are: not implemented"
-                    )
+        if not self.keeps_mocap or not self.m.nmocap:
+            return
+        for b in np.nonzero(moved_mocap(self.m, state))[0]:
+            if _acts(self.m, int(b)):
+                name = mujoco.mj_id2name(self.m, mujoco.mjtObj.mjOBJ_BODY, int(b))
+                raise ValueError(
+                    f"mocap_pos or mocap_quat of body {name!r} differs from its pose in the model; bodies that touch "
+                    "or hold others stay where they are: not implemented"
+                )
 
     @cached_property
     def _pushable(self) -> NDArray[np.bool_]:
@@ -220,7 +217,8 @@ class Stepper:
         new = self._read(rows, n)
         state = self._start(rows, new, n)
         lagged = Evaluation(self.m, constants, state, lambda name: self._solved(name, new, state))
-        return Outcome(new, new["qacc_warmstart"], lagged, self._sensordata(k), nonfinite, failed)
+        fresh = Evaluation(self.m, constants, {**state, **new})
+        return Outcome(new, new["qacc_warmstart"], lagged, self._sensordata(lagged, fresh), nonfinite, failed)
 
     def _record(self, wanted: Collection[str], n: int) -> None:
         for name in wanted:
@@ -279,25 +277,38 @@ class Stepper:
         assert self.batch._mjsensors
         return self.batch._mjsensors
 
-    def _sensordata(self, k: int) -> Callable[[int], Floats]:
+    def _sensordata(self, lagged: Evaluation, fresh: Evaluation) -> Callable[[int], Floats]:
         def sensors(stage: int) -> Floats:
+            k = lagged.n
             if not self.m.nsensordata:
                 return np.zeros((k, 0))
             read = self._sensors()
-            new = read.read()[:k] if stage else np.zeros((k, self.m.nsensordata))
+            new = self._with_mocap(read.read()[:k], fresh) if stage else np.zeros((k, self.m.nsensordata))
             if any(sensor.kind == "rangefinder" for sensor in read.sensors):  # rays meet bodies where they are now
                 self.batch.joint_q[...] = self.batch.step_start[:, : self.m.nq]
                 self.batch.forward_kinematics()
-            old = read.read(lagged=True)[:k]
+            old = self._with_mocap(read.read(lagged=True)[:k], lagged)
             return np.where(np.repeat(self.m.sensor_needstage <= stage, self.m.sensor_dim), new, old)
 
         return sensors
+
+    @cached_property
+    def _on_mocap(self) -> list[int]:
+        return on_mocap(self.m)
+
+    def _with_mocap(self, values: Floats, at: Evaluation) -> Floats:
+        """Readings with those of sensors on mocap bodies that have moved."""
+        if self._on_mocap and self.keeps_mocap and bool(np.any(moved_mocap(self.m, at.state))):
+            for s in self._on_mocap:
+                first = int(self.m.sensor_adr[s])
+                values[:, first : first + int(self.m.sensor_dim[s])] = reading(at, s)
+        return values
 
     def sense(self, rows: Floats) -> Floats:
         """sensordata of sensors of positions and velocities."""
         self._load(rows)
         self.batch.forward_kinematics()
-        return self._sensors().read()[: len(rows)]
+        return self._with_mocap(self._sensors().read()[: len(rows)], Evaluation(self.m, {}, self.layout.state(rows)))
 
 
 class Still:
@@ -347,6 +358,17 @@ def _qfrc(coordinates: Any, q: Floats, force: Any) -> Floats:
         out[:, dof + 3 : dof + 6] = times_transposed(rotation, torque)
     for at, dof in coordinates.ball:
         out[:, dof : dof + 3] = times_transposed(quat_matrix(q[:, at : at + 4]), out[:, dof : dof + 3])
+    return out
+
+
+def moved_mocap(m: Any, state: Mapping[str, Floats]) -> NDArray[np.bool_]:
+    """[nbody] mocap bodies that are not where the model has them."""
+    out = np.zeros(m.nbody, bool)
+    bodies = np.nonzero(m.body_mocapid >= 0)[0]
+    place = m.body_mocapid[bodies]
+    moved = np.any(state["mocap_pos"][:, place] != m.body_pos[bodies], axis=-1)
+    moved |= np.any(state["mocap_quat"][:, place] != m.body_quat[bodies], axis=-1)
+    out[bodies] = np.any(moved, axis=0)
     return out
 
 

@@ -299,7 +299,19 @@ class Positions:
         out[:, diagonal, diagonal] += self.of("dof_armature")
         for t in np.nonzero(np.any(self.of("tendon_armature") != 0, axis=0))[0]:
             row = self._tendon_rows[:, t]
-            out += self.of("tendon_armature")[:, t, None, None] * row[:, :, None] * row[:, None, :]
+            added = self.of("tendon_armature")[:, t, None, None] * row[:, :, None] * row[:, None, :]
+            out += np.where(self._on_a_path, added, 0.0)
+        return out
+
+    @cached_property
+    def _on_a_path(self) -> NDArray[np.bool_]:
+        """[nv][nv] whether one dof carries the other, or is it; M has no other entries."""
+        m, out = self.m, np.zeros((self.m.nv, self.m.nv), bool)
+        for i in range(m.nv):
+            j = i
+            while j >= 0:
+                out[i, j] = out[j, i] = True
+                j = int(m.dof_parentid[j])
         return out
 
     @cached_property
@@ -449,28 +461,42 @@ class Positions:
 
     @cached_property
     def actuator_velocity(self) -> Floats:
+        if "ACTUATION" in self.disabled:
+            return np.zeros_like(self.actuator_length)
         return times(self._transmissions[1], self.state["qvel"])
 
     @cached_property
     def _pattern(self) -> dict[str, NDArray[Any]]:
-        """The places of actuator_moment and of the paths of tendons, which MuJoCo chooses."""
-        data = mujoco.MjData(self.m)
-        mujoco.mj_fwdPosition(self.m, data)
-        return {name: np.array(getattr(data, name)) for name in PATTERN}
+        """[n][...] the places of actuator_moment, and the paths of tendons. MuJoCo chooses them by the model, except
+        for rows of sites, which have their nonzero elements."""
+        m, data = self.m, mujoco.MjData(self.m)
+        mujoco.mj_fwdPosition(m, data)
+        out = {name: np.tile(getattr(data, name), (self.n, 1)) for name in PATTERN}
+        sites = [self._outputs[a] for a in np.nonzero(m.actuator_trntype == TRN_SITE)[0]]
+        for i in range(self.n if sites else 0):
+            ends: Any = np.cumsum(data.moment_rownnz)[:-1]
+            columns = np.split(data.moment_colind[: np.sum(data.moment_rownnz)], ends)
+            for o in sites:
+                columns[o] = np.nonzero(self._transmissions[1][i, o])[0]
+            counts = np.array([len(row) for row in columns])
+            out["moment_rownnz"][i] = counts
+            out["moment_rowadr"][i] = np.concatenate([[0], np.cumsum(counts)[:-1]])
+            out["moment_colind"][i] = 0
+            out["moment_colind"][i, : counts.sum()] = np.concatenate(columns)
+        return out
 
     def __getattr__(self, name: str) -> Any:
         if name in PATTERN:
-            found = self._pattern[name]
-            return np.broadcast_to(found, (self.n, *found.shape))
+            return self._pattern[name]
         raise AttributeError(name)
 
     @property
     def actuator_moment(self) -> Floats:
-        places = self._pattern
-        out = np.zeros((self.n, len(places["moment_colind"])))
-        for o, (first, count) in enumerate(zip(places["moment_rowadr"], places["moment_rownnz"])):
-            at = slice(int(first), int(first + count))
-            out[:, at] = self._transmissions[1][:, o, places["moment_colind"][at]]
+        counts, columns = self.moment_rownnz, self.moment_colind
+        out = np.zeros(columns.shape)
+        for i in range(self.n):
+            row = np.repeat(np.arange(counts.shape[1]), counts[i])
+            out[i, : len(row)] = self._transmissions[1][i, row, columns[i, : len(row)]]
         return out
 
 
