@@ -120,11 +120,15 @@ def convert(
     rigid: bool = False,
     law: str = "sap",
     found: Sequence[Finding] = (),
+    lists_actuators: bool = False,
 ) -> Model:
-    """Converts a mujoco.MjModel for both laws; the model is the one of `law`. `found`: before the conversion."""
+    """Converts a mujoco.MjModel for both laws; the model is the one of `law`. `found`: before the conversion.
+    `lists_actuators`: steps of MuJoCo's law compute all actuators that they can, whose numbers worlds can then have."""
     check_law(law)
     points: dict[int, list[Floats]] = {}
     sources = [Source(m, each, hulls, rigid, points) for each in LAWS]
+    for source in sources:
+        source.lists_actuators = lists_actuators
     grown = tree(sources[0])
     if not grown.num_joints:
         raise NotCarriedOver("the model has no joint, so nothing in it moves; give a body a <joint> or a <freejoint>")

@@ -47,7 +47,8 @@ def choose(source: Source, actuators: Sequence[Actuator]) -> StepActuators:
     if source.law != "mujoco" or "ACTUATION" in source.disabled:
         return StepActuators([], frozenset())
     able = [each for each in actuators if _is_able(source, each)]
-    acting = able if any(_needs_list(source, each, able) for each in able) else []
+    needed = source.lists_actuators or any(_needs_list(source, each, able) for each in able)
+    acting = able if needed else []
     others = [each for each in acting if not each.has_dynamics]
     return StepActuators([a for a in actuators if a.has_dynamics] + others, frozenset(each.index for each in acting))
 

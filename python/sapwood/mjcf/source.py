@@ -110,6 +110,7 @@ class Source:
         self.hulls = hulls
         self.points = points  # of the convex parts of each mesh, for all laws of an import
         self.rigid = rigid  # equalities and limits of tendons are rigid, whatever solref and solimp are
+        self.lists_actuators = False  # steps of MuJoCo's law compute all actuators that they can
         weld = np.array(m.body_weldid)
         self.weld = np.where(np.array(m.body_mocapid)[weld] >= 0, 0, weld)  # [nbody] mocap bodies stay where they are
         flags, mujoco = int(m.opt.disableflags), mujoco_module()

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..conventions import Floats
 from .derived import BAD, STAGES, Evaluation
-from .engine import Engine, Outcome, engine, has_bad
+from .engine import Engine, Outcome, engine, has_bad, lists_actuators
 from .fields import (
     COMPONENTS,
     CTRL,
@@ -35,13 +35,15 @@ from .fields import (
     place_of,
     template,
 )
-from .models import Group, Models
+from .groups import Group
+from .models import Models
 from .named import Named
 from .rows import Layout
 
 __all__ = ["DATA_FIELDS", "MODEL_FIELDS", "Batch", "SimulationError"]
 NONE, POSITION, VELOCITY, ACCELERATION = range(4)  # mjtStage
 WARNINGS = {word: int(getattr(mujoco.mjtWarning, f"mjWARN_BAD{word}")) for word in ("QPOS", "QVEL", "QACC", "CTRL")}
+ENGINES = 16  # that a batch keeps for models it has not now
 CALLBACKS = [name for name in dir(mujoco) if name.startswith("get_mjcb_")]
 
 
@@ -100,7 +102,7 @@ class Batch:
         self.status.flags.writeable = False
         self._errors: dict[int, str] = {}
         self._bound: dict[str, NDArray[Any]] = {}  # arrays of the batch, which calls fill
-        self._engines: dict[tuple[bytes, int], Engine] = {}
+        self._engines: dict[tuple[bytes, int, bool], Engine] = {}
         self._kept: dict[int, tuple[Floats, NDArray[np.int32]]] = {}  # rows before steps one by one
 
     # ---- sizes ----
@@ -393,12 +395,18 @@ class Batch:
         """At the present states."""
         return Evaluation(self._models.base_for(ids), self._models.constants(ids), self._layout.state(self.state[ids]))
 
-    def _engine(self, m: Any, key: bytes, count: int) -> Engine:
+    def _engine(self, group: Group) -> Engine:
         """An engine for a number of simulations: one for many, smaller ones for few."""
+        count = len(group.ids)
         room = self.nsim if 2 * count > self.nsim else min(self.nsim, 1 << (count - 1).bit_length())
-        if (key, room) not in self._engines:
-            self._engines[key, room] = engine(m, room, self.nthread, self._preset, self._quiet or bool(self._engines))
-        return self._engines[key, room]
+        key = (group.key, room, lists_actuators(group.own))
+        if key not in self._engines:
+            quiet = self._quiet or bool(self._engines)
+            self._engines[key] = engine(group, room, self.nthread, self._preset, quiet)
+            while len(self._engines) > max(ENGINES, 2 * self._models.num_variants):
+                del self._engines[next(iter(self._engines))]
+        self._engines[key] = self._engines.pop(key)  # the last one is the latest
+        return self._engines[key]
 
     def _wanted(self, extra: Sequence[str] = ()) -> list[str]:
         return [*{*self._bound, *(name for name in extra if name not in COMPONENTS)}]
@@ -422,8 +430,7 @@ class Batch:
         return self.state if len(ids) == self.nsim else self.state[ids]
 
     def _run(self, group: Group, n: int) -> Outcome:
-        runner = self._engine(group.model, group.key, len(group.ids))
-        return runner.run(self._rows(group.ids), n, self._wanted(), group.constants)
+        return self._engine(group).run(self._rows(group.ids), n, self._wanted(), group)
 
     def _take(self, group: Group, outcome: Outcome, good: NDArray[np.bool_], stage: int) -> dict[int, str]:
         """Fields and new states of the simulations in `good` that did not fail; the messages of the others."""
@@ -500,9 +507,9 @@ class Batch:
             at, rows = group.ids, self.state[group.ids].copy()
             if not len(at):
                 continue
-            runner = self._engine(group.model, group.key, len(at))
+            runner = self._engine(group)
             if stage >= ACCELERATION and names:
-                outcome = runner.run(rows, 1, names, group.constants)
+                outcome = runner.run(rows, 1, names, group)
                 for name in names:
                     values = outcome.sensors(NONE) if name == "sensordata" else outcome.lagged.field(name)
                     self._bound[name][at] = values
@@ -512,7 +519,7 @@ class Batch:
             for name in names:
                 if name == "sensordata":
                     fresh = np.repeat(self.model.sensor_needstage <= stage, self.model.sensor_dim)
-                    self._bound[name][np.ix_(at, fresh)] = runner.sense(rows)[:, fresh]
+                    self._bound[name][np.ix_(at, fresh)] = runner.sense(rows, group)[:, fresh]
                 else:
                     self._bound[name][at] = evaluation.field(name)
         return failed

@@ -118,7 +118,7 @@ class Evaluation(Positions):
     @cached_property
     def _com_velocity(self) -> Floats:
         """[n][nbody][3] of centres of mass."""
-        return self.cvel[..., 3:] + cross(self.cvel[..., :3], self.xipos - self._origin)
+        return self.cvel[..., 3:] + cross(self.cvel[..., :3], self.xipos - self.origin)
 
     @cached_property
     def subtree_linvel(self) -> Floats:
@@ -257,7 +257,7 @@ class Evaluation(Positions):
         if "ACTUATION" in self.disabled:
             return out
         for a in range(len(m.actuator_trntype)):
-            o = self._outputs[a]
+            o = self.outputs[a]
             if m.actuator_gaintype[a] > GAIN_AFFINE or m.actuator_biastype[a] > BIAS_AFFINE:
                 continue
             gain, bias = self.of("actuator_gainprm")[:, a], self.of("actuator_biasprm")[:, a]
@@ -269,7 +269,7 @@ class Evaluation(Positions):
             out[:, o] = force
         self._bound_by_tendons(out)
         for limited in np.nonzero(m.actuator_forcelimited)[0]:
-            o, bounds = self._outputs[limited], self.of("actuator_forcerange")[:, limited]
+            o, bounds = self.outputs[limited], self.of("actuator_forcerange")[:, limited]
             out[:, o] = np.clip(out[:, o], bounds[:, 0], bounds[:, 1])
         return out
 

@@ -4,7 +4,6 @@ worlds, steps, and reads them back, so any rows of simulations with equal models
 from __future__ import annotations
 
 import ctypes
-import hashlib
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,16 +14,18 @@ from numpy.typing import NDArray
 
 from .. import _layout
 from ..batch import FAILED, Batch, status_names
-from ..conventions import Floats, quat_matrix
+from ..conventions import Coordinates, Floats, quat_matrix
 from ..mjcf import Code, convert
 from ..mjcf.report import warn
 from ..mjsensors import MjSensors
 from ..options import Options
 from .derived import BAD, STAGES, Evaluation
 from .fields import INTEGRATION, mujoco
-from .frames import on_mocap, reading
+from .groups import Group
+from .readings import of_actuators, on_mocap, reading
 from .rows import Layout
 from .spatial import cross, times, times_transposed
+from .worlds import ACTUATORS, Worlds
 
 # What a step has to record for a field.
 RECORDS = {
@@ -49,9 +50,9 @@ class Outcome:
 class Engine(Protocol):
     capacity: int  # the most rows of a run
 
-    def run(self, rows: Floats, n: int, wanted: Collection[str], constants: Mapping[str, NDArray[Any]]) -> Outcome: ...
+    def run(self, rows: Floats, n: int, wanted: Collection[str], group: Group) -> Outcome: ...
 
-    def sense(self, rows: Floats) -> Floats: ...
+    def sense(self, rows: Floats, group: Group) -> Floats: ...
 
 
 def has_bad(values: Floats) -> NDArray[np.bool_]:
@@ -61,38 +62,68 @@ def has_bad(values: Floats) -> NDArray[np.bool_]:
     return np.asarray(np.any(~(np.abs(values) <= BAD), axis=1))
 
 
-def signature(m: Any) -> bytes:
-    """Equal for models that are equal in every number."""
-    buffer = np.empty(mujoco.mj_sizeModel(m), np.uint8)
-    mujoco.mj_saveModel(m, None, buffer)
-    return hashlib.sha256(buffer.tobytes()).digest()
+def engine(group: Group, capacity: int, threads: int, preset: str, quiet: bool) -> Engine:
+    if not group.model.nv:
+        return Still(group.model, capacity)
+    return Stepper(group.model, capacity, threads, preset, quiet, lists_actuators(group.own))
 
 
-def engine(m: Any, capacity: int, threads: int, preset: str, quiet: bool) -> Engine:
-    return Stepper(m, capacity, threads, preset, quiet) if m.nv else Still(m, capacity)
+def lists_actuators(own: Collection[str]) -> bool:
+    """Whether steps have to compute all actuators, so that simulations can have their own numbers of them."""
+    return not ACTUATORS.keys().isdisjoint(own)
 
 
 class Stepper:
     """Steps up to `capacity` rows of a model with dofs."""
 
-    def __init__(self, m: Any, capacity: int, threads: int, preset: str, quiet: bool) -> None:
+    def __init__(self, m: Any, capacity: int, threads: int, preset: str, quiet: bool, lists: bool) -> None:
         self.m, self.capacity, self.layout = m, capacity, Layout(m)
         self.options: dict[str, Any] = {"threads": threads} if threads else {}
-        self.model = convert(m, quiet=True, law="mujoco")
+        self.model = convert(m, quiet=True, law="mujoco", lists_actuators=lists)
         assert self.model.imported
+        if lists:  # steps clip controls, each world to its own range
+            self.model.imported.actuation.ctrl_range[...] = [-np.inf, np.inf]
         self.imported, self.preset = self.model.imported, preset
         lost = [finding for finding in self.imported.found if finding.code is not Code.MOCAP]
         self.keeps_mocap = len(lost) < len(self.imported.found)  # where they touch nothing, their poses still follow
         if not quiet:
             warn(self.model.name, lost)
         self.h = float(m.opt.timestep)
+        self.coordinates, self.written = self.imported.coordinates, (0, b"")
         self._open()
 
     def _open(self) -> None:
         options = Options(self.preset, contact_solver="mujoco", **self.options)
         self.batch = Batch(self.model, self.capacity, options=options)
         self.order = _internal_order(self.imported.coordinates.free, self.m.nv)
-        self.controlled = False
+        self.controlled, self.written = False, (0, b"")
+        self.expanded: set[str] = set()
+
+    # ---- parameters of simulations ----
+
+    @cached_property
+    def _worlds(self) -> Worlds:
+        return Worlds(self.m, self.imported, self.model.mujoco or {}, self.model)
+
+    def _write_parameters(self, group: Group) -> None:
+        """The values of fields that the simulations have of their own."""
+        written = (group.version, group.ids.tobytes()) if group.own else (0, b"")
+        if written == self.written:
+            return
+        self.written = written
+        own = {name: group.constants[name] for name in group.own}
+        rows = self._worlds.rows(own) if own else {}
+        for name in self.expanded - rows.keys():
+            rows[name] = self._worlds.base(name, 1)
+        for name, values in rows.items():
+            array = self.batch.expand(name)
+            array[...] = self._fill(np.broadcast_to(values, (len(values), *values.shape[1:]))).reshape(array.shape)
+            self.expanded.add(name)
+        self.coordinates = self.imported.coordinates
+        if "body_ipos" in own:
+            bodies = {int(self.m.jnt_qposadr[j]): int(self.m.jnt_bodyid[j]) for j in range(self.m.njnt)}
+            free = [(q, v, own["body_ipos"][:, bodies[q]]) for q, v, _ in self.coordinates.free]
+            self.coordinates = Coordinates(free, self.coordinates.ball)
 
     # ---- states in and out ----
 
@@ -102,8 +133,9 @@ class Stepper:
             return values
         return np.concatenate([values, np.broadcast_to(values[:1], (self.capacity - len(values), *values.shape[1:]))])
 
-    def _load(self, rows: Floats) -> None:
-        state, batch, coordinates = self.layout.state(rows), self.batch, self.imported.coordinates
+    def _load(self, rows: Floats, group: Group) -> None:
+        self._write_parameters(group)
+        state, batch, coordinates = self.layout.state(rows), self.batch, self.coordinates
         q = coordinates.joint_q(state["qpos"])
         batch.joint_q[...] = self._fill(q)
         batch.joint_qd[...] = self._fill(coordinates.joint_qd(q, state["qvel"]))
@@ -180,7 +212,7 @@ class Stepper:
 
     def _push(self) -> None:
         """Adds applied forces; qfrc_applied is for MuJoCo's dofs."""
-        batch, coordinates = self.batch, self.imported.coordinates
+        batch, coordinates = self.batch, self.coordinates
         if (force := self.push.get("qfrc_applied")) is not None:
             batch.joint_f[: len(force)] += coordinates.joint_f(batch.joint_q[: len(force)], force)
         if (wrench := self.push.get("xfrc_applied")) is not None:
@@ -189,7 +221,7 @@ class Stepper:
                     batch.body_f[: len(wrench), self.imported.body[b]] += wrench[:, b]
 
     def _read(self, rows: Floats, n: int) -> dict[str, Floats]:
-        k, batch, coordinates = len(rows), self.batch, self.imported.coordinates
+        k, batch, coordinates = len(rows), self.batch, self.coordinates
         q = np.asarray(batch.joint_q[:k], np.float64)
         warm = np.empty((k, self.m.nv))
         warm[:, self.order] = batch.dof_cache[:k, :, 0]
@@ -203,21 +235,21 @@ class Stepper:
 
     # ---- runs ----
 
-    def run(self, rows: Floats, n: int, wanted: Collection[str], constants: Mapping[str, NDArray[Any]]) -> Outcome:
+    def run(self, rows: Floats, n: int, wanted: Collection[str], group: Group) -> Outcome:
         k, batch = len(rows), self.batch
-        self._load(rows)
+        self._load(rows, group)
         self._record(wanted, n)
         self._advance(n)
         if np.any(batch.contact_dropped[:k]):
-            return self._with_more_slots(rows, n, wanted, constants)
+            return self._with_more_slots(rows, n, wanted, group)
         status = np.array(batch.status[:k])
         nonfinite = (status & NONFINITE) != 0
         bad = np.nonzero((status & FAILED) & ~np.uint32(NONFINITE))[0]
         failed = {int(i): "the step failed: " + ", ".join(status_names(int(status[i]))) for i in bad}
         new = self._read(rows, n)
         state = self._start(rows, new, n)
-        lagged = Evaluation(self.m, constants, state, lambda name: self._solved(name, new, state))
-        fresh = Evaluation(self.m, constants, {**state, **new})
+        lagged = Evaluation(self.m, group.constants, state, lambda name: self._solved(name, new, state))
+        fresh = Evaluation(self.m, group.constants, {**state, **new})
         return Outcome(new, new["qacc_warmstart"], lagged, self._sensordata(lagged, fresh), nonfinite, failed)
 
     def _record(self, wanted: Collection[str], n: int) -> None:
@@ -229,19 +261,19 @@ class Stepper:
         if n > 1 and any(name in STAGES for name in wanted):
             self.batch._get("step_start")
 
-    def _with_more_slots(self, rows: Floats, n: int, wanted: Collection[str], constants: Any) -> Outcome:
+    def _with_more_slots(self, rows: Floats, n: int, wanted: Collection[str], group: Group) -> Outcome:
         """The same run with room for all contacts."""
         most = int((self.batch.contact_count + self.batch.contact_dropped).max())
         self.options["max_contacts"] = 2 * most
         self.batch.close()
         self._open()
-        return self.run(rows, n, wanted, constants)
+        return self.run(rows, n, wanted, group)
 
     def _start(self, rows: Floats, new: dict[str, Floats], n: int) -> dict[str, Floats]:
         """The states at the start of the last of n steps."""
         state = dict(self.layout.state(rows))
         if n > 1 and "step_start" in self.batch.__dict__:
-            k, m, coordinates = len(rows), self.m, self.imported.coordinates
+            k, m, coordinates = len(rows), self.m, self.coordinates
             row = np.asarray(self.batch.step_start[:k], np.float64)
             q, v = row[:, : m.nq], row[:, m.nq : m.nq + m.nv]
             state["qpos"], state["qvel"] = coordinates.qpos(q), coordinates.qvel(q, v)
@@ -264,7 +296,7 @@ class Stepper:
             out[:, 0] = batch.iterations[:k]
             return out
         if name == "qfrc_constraint":
-            coordinates = self.imported.coordinates
+            coordinates = self.coordinates
             return _qfrc(coordinates, coordinates.joint_q(state["qpos"]), batch.joint_constraint_force[:k])
         kinds = {"ne": (0,), "nf": (1, 2), "nl": (3, 4)}[name]
         rows = np.arange(batch.row_type.shape[1]) < batch.row_count[:k, None]
@@ -283,11 +315,11 @@ class Stepper:
             if not self.m.nsensordata:
                 return np.zeros((k, 0))
             read = self._sensors()
-            new = self._with_mocap(read.read()[:k], fresh) if stage else np.zeros((k, self.m.nsensordata))
+            new = self._with_own(read.read()[:k], fresh) if stage else np.zeros((k, self.m.nsensordata))
             if any(sensor.kind == "rangefinder" for sensor in read.sensors):  # rays meet bodies where they are now
                 self.batch.joint_q[...] = self.batch.step_start[:, : self.m.nq]
                 self.batch.forward_kinematics()
-            old = self._with_mocap(read.read(lagged=True)[:k], lagged)
+            old = self._with_own(read.read(lagged=True)[:k], lagged)
             return np.where(np.repeat(self.m.sensor_needstage <= stage, self.m.sensor_dim), new, old)
 
         return sensors
@@ -296,19 +328,26 @@ class Stepper:
     def _on_mocap(self) -> list[int]:
         return on_mocap(self.m)
 
-    def _with_mocap(self, values: Floats, at: Evaluation) -> Floats:
-        """Readings with those of sensors on mocap bodies that have moved."""
-        if self._on_mocap and self.keeps_mocap and bool(np.any(moved_mocap(self.m, at.state))):
-            for s in self._on_mocap:
-                first = int(self.m.sensor_adr[s])
-                values[:, first : first + int(self.m.sensor_dim[s])] = reading(at, s)
+    @cached_property
+    def _of_actuators(self) -> list[int]:
+        return of_actuators(self.m)
+
+    def _with_own(self, values: Floats, at: Evaluation) -> Floats:
+        """Readings with those that steps do not know: of sensors on mocap bodies that have moved, and of actuators with
+        numbers per simulation."""
+        moved = self._on_mocap and self.keeps_mocap and bool(np.any(moved_mocap(self.m, at.state)))
+        own = lists_actuators(at.constants.keys())
+        for s in (self._on_mocap if moved else []) + (self._of_actuators if own else []):
+            first = int(self.m.sensor_adr[s])
+            values[:, first : first + int(self.m.sensor_dim[s])] = reading(at, s)
         return values
 
-    def sense(self, rows: Floats) -> Floats:
+    def sense(self, rows: Floats, group: Group) -> Floats:
         """sensordata of sensors of positions and velocities."""
-        self._load(rows)
+        self._load(rows, group)
         self.batch.forward_kinematics()
-        return self._with_mocap(self._sensors().read()[: len(rows)], Evaluation(self.m, {}, self.layout.state(rows)))
+        at = Evaluation(self.m, group.constants, self.layout.state(rows))
+        return self._with_own(self._sensors().read()[: len(rows)], at)
 
 
 class Still:
@@ -317,7 +356,7 @@ class Still:
     def __init__(self, m: Any, capacity: int) -> None:
         self.m, self.capacity, self.layout, self.data = m, capacity, Layout(m), mujoco.MjData(m)
 
-    def run(self, rows: Floats, n: int, wanted: Collection[str], constants: Mapping[str, NDArray[Any]]) -> Outcome:
+    def run(self, rows: Floats, n: int, wanted: Collection[str], group: Group) -> Outcome:
         after, sensed = rows.copy(), np.zeros((len(rows), self.m.nsensordata))
         for i, row in enumerate(after):
             mujoco.mj_setState(self.m, self.data, row, INTEGRATION)
@@ -327,11 +366,11 @@ class Still:
             sensed[i] = self.data.sensordata
         none = np.zeros(len(rows), bool)
         solved = lambda name: np.zeros((len(rows), *np.shape(getattr(self.data, name))), np.int32)
-        lagged = Evaluation(self.m, constants, self.layout.state(rows), solved)
+        lagged = Evaluation(self.m, group.constants, self.layout.state(rows), solved)
         new = self.layout.state(after)
         return Outcome(new, np.zeros((len(rows), 0)), lagged, lambda stage: sensed, none, {})
 
-    def sense(self, rows: Floats) -> Floats:
+    def sense(self, rows: Floats, group: Group) -> Floats:
         out = np.zeros((len(rows), self.m.nsensordata))
         for i, row in enumerate(rows):
             mujoco.mj_setState(self.m, self.data, row, INTEGRATION)

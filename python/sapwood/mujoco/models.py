@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..conventions import Floats
-from .engine import signature
 from .fields import MODEL_FIELDS, is_structural, model_array, mujoco, put_model
+from .groups import Group, signature
 from .rows import Layout
+from .worlds import is_parameter, is_passive
 
 # What mj_setConst derives from the other fields.
 DERIVED = tuple(
@@ -45,20 +45,6 @@ class OfModels(Mapping[str, NDArray[Any]]):
         return len(MODEL_FIELDS)
 
 
-@dataclass
-class Group:
-    """Simulations that step together."""
-
-    ids: NDArray[np.intp]
-    model: Any
-    key: bytes  # its signature
-    constants: Mapping[str, NDArray[Any]]  # those that differ between the simulations
-
-    def part(self, mask: NDArray[np.bool_]) -> Group:
-        constants = {name: values[mask] for name, values in self.constants.items()}
-        return replace(self, ids=self.ids[mask], constants=constants)
-
-
 class Models:
     def __init__(self, base: Any, count: int) -> None:
         self.base, self.count = base, count
@@ -71,6 +57,8 @@ class Models:
         self._variants: dict[bytes, tuple[Any, bytes]] = {}  # models with values of their own, by these values
         self._rows: dict[int, Floats] = {}  # of resets
         self._scratch: tuple[Any, Any] | None = None
+        self._seen: dict[str, NDArray[Any]] = {}  # values of parameters in the last call
+        self._version = 0
 
     # ---- fields ----
 
@@ -197,6 +185,11 @@ class Models:
 
     # ---- steps ----
 
+    @property
+    def num_variants(self) -> int:
+        """Models that simulations have now."""
+        return max(len(self._variants), len(set(self._keys)), 1)
+
     def groups(self, ids: NDArray[np.intp], failed: dict[int, str]) -> list[Group]:
         """Simulations by models; those whose structure differs from the model's are noted in `failed`."""
         if self.given is not None:
@@ -210,13 +203,26 @@ class Models:
             for i in ids[np.any(_rows(values[name])[ids] != _rows(self._array(name)[None]), axis=1)]:
                 failed.setdefault(int(i), f"{name} differs from the model's: structural numbers are shared")
             del values[name]
-        ids = ids[~np.isin(ids, list(failed))]
-        if not values or not len(ids):
-            return [Group(ids, self.base, self.key, {})]
-        return self._variants_of(ids, values)
+        ids = ids[~np.isin(ids, list(failed))] if failed else ids
+        if not len(ids):
+            return []
+        own = [name for name in values if is_parameter(self.base, name)]
+        others = {name: values[name] for name in values if name not in own and not is_passive(self.base, name)}
+        self._note({name: values[name] for name in own})
+        groups = self._variants_of(ids, others) if others else [Group(ids, self.base, self.key, {})]
+        for group in groups:
+            group.constants, group.own, group.version = self.constants(group.ids), tuple(own), self._version
+        return groups
 
     def _differs(self, name: str, array: NDArray[Any]) -> bool:
         return bool(np.any(array != self._array(name)))
+
+    def _note(self, values: dict[str, NDArray[Any]]) -> None:
+        """Notes the values of parameters, and whether they have changed."""
+        if values.keys() != self._seen.keys() or any(
+            not np.array_equal(self._seen[name], values[name]) for name in values
+        ):
+            self._seen, self._version = {name: array.copy() for name, array in values.items()}, self._version + 1
 
     def _variants_of(self, ids: NDArray[np.intp], values: dict[str, NDArray[Any]]) -> list[Group]:
         """One group for each model that differs from the others in a number."""

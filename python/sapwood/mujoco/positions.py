@@ -243,13 +243,13 @@ class Positions:
         return np.where(of_tree < SMALL, self.xipos, total / np.maximum(of_tree, SMALL))
 
     @cached_property
-    def _origin(self) -> Floats:
+    def origin(self) -> Floats:
         """[n][nbody][3] the point that spatial vectors of a body are about: the centre of mass of its tree."""
         return self.subtree_com[:, self.m.body_rootid]
 
     @cached_property
     def cinert(self) -> Floats:
-        mass, d = self._mass()[..., None], self.xipos - self._origin
+        mass, d = self._mass()[..., None], self.xipos - self.origin
         axes = self._inertia_axes
         full = np.einsum("nbij,nbj,nbkj->nbik", axes, np.broadcast_to(self.of("body_inertia"), d.shape), axes)
         square = dot(d, d)[..., None, None] * np.eye(3) - d[..., :, None] * d[..., None, :]
@@ -272,7 +272,7 @@ class Positions:
         m, out = self.m, np.zeros((self.n, self.m.nv, 6))
         for j in range(m.njnt):
             b, v, kind = int(m.jnt_bodyid[j]), int(m.jnt_dofadr[j]), m.jnt_type[j]
-            arm = self._origin[:, b] - self.xanchor[:, j]
+            arm = self.origin[:, b] - self.xanchor[:, j]
             if kind == SLIDE:
                 out[:, v, 3:] = self.xaxis[:, j]
                 continue
@@ -337,7 +337,7 @@ class Positions:
         bodies = np.broadcast_to(bodies, (self.n,))
         moved = self._moves[bodies][:, :, None]
         angular = np.where(moved, self.cdof[..., :3], 0.0)
-        arm = (points - self._origin[np.arange(self.n), bodies])[:, None]
+        arm = (points - self.origin[np.arange(self.n), bodies])[:, None]
         linear = np.where(moved, self.cdof[..., 3:] + cross(angular, np.broadcast_to(arm, angular.shape)), 0.0)
         return np.swapaxes(linear, 1, 2).copy(), np.swapaxes(angular, 1, 2).copy()
 
@@ -395,7 +395,7 @@ class Positions:
         return times(self._tendon_rows, self.state["qvel"])
 
     @cached_property
-    def _outputs(self) -> list[int]:
+    def outputs(self) -> list[int]:
         """The first output of each actuator."""
         return [int(o) for o in getattr(self.m, "actuator_outadr", range(len(self.m.actuator_trntype)))]
 
@@ -411,7 +411,7 @@ class Positions:
         outputs = int(getattr(m, "nout", m.nu))
         length, rows = np.zeros((n, outputs)), np.zeros((n, outputs, m.nv))
         for a in range(len(m.actuator_trntype)):
-            kind, o, i = int(m.actuator_trntype[a]), self._outputs[a], int(m.actuator_trnid[a, 0])
+            kind, o, i = int(m.actuator_trntype[a]), self.outputs[a], int(m.actuator_trnid[a, 0])
             gear = np.broadcast_to(self.of("actuator_gear")[:, o], (n, 6))
             if kind in (TRN_JOINT, TRN_JOINT_IN_PARENT):
                 length[:, o] = self._joint_moment(i, gear, kind == TRN_JOINT_IN_PARENT, rows[:, o])
@@ -472,7 +472,7 @@ class Positions:
         m, data = self.m, mujoco.MjData(self.m)
         mujoco.mj_fwdPosition(m, data)
         out = {name: np.tile(getattr(data, name), (self.n, 1)) for name in PATTERN}
-        sites = [self._outputs[a] for a in np.nonzero(m.actuator_trntype == TRN_SITE)[0]]
+        sites = [self.outputs[a] for a in np.nonzero(m.actuator_trntype == TRN_SITE)[0]]
         for i in range(self.n if sites else 0):
             ends: Any = np.cumsum(data.moment_rownnz)[:-1]
             columns = np.split(data.moment_colind[: np.sum(data.moment_rownnz)], ends)

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from ..conventions import Floats
 from .batch import Batch, SimulationError
-from .engine import signature
 from .fields import COMPONENTS, CTRL, FULLPHYSICS, USER, mujoco
+from .groups import signature
 
 KEPT = 8  # batches that are kept for the next rollouts of their models
 _batches: OrderedDict[Any, list[Batch]] = OrderedDict()

@@ -1,4 +1,5 @@
-"""Sensors on mocap bodies, which move although they are a part of the world for the steps."""
+"""Sensors that steps do not know: on mocap bodies, which are a part of the world for them, and of actuators whose
+numbers differ between simulations."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..conventions import Floats
+from ..mjcf.source import TRN_TENDON
 from .derived import Evaluation
 from .fields import mujoco
 from .spatial import conjugate, cross, matrix_of, quat_times, times_transposed
@@ -14,6 +16,7 @@ from .spatial import conjugate, cross, matrix_of, quat_times, times_transposed
 POSES = {"BODY": ("xipos", "xiquat"), "XBODY": ("xpos", "xquat"), "GEOM": ("geom_xpos", "geom_xquat")}
 POSES |= {"SITE": ("site_xpos", "site_xquat")}
 OWNERS = {"GEOM": "geom_bodyid", "SITE": "site_bodyid", "CAMERA": "cam_bodyid"}
+OF_ACTUATORS = ("ACTUATORPOS", "ACTUATORVEL", "ACTUATORFRC", "JOINTACTFRC", "TENDONACTFRC")
 KINDS = ("FRAMEPOS", "FRAMEQUAT", "FRAMEXAXIS", "FRAMEYAXIS", "FRAMEZAXIS", "FRAMELINVEL", "FRAMEANGVEL")
 
 
@@ -27,6 +30,12 @@ def on_mocap(m: Any) -> list[int]:
         if any(b > 0 and carried[b] for b in bodies):
             out.append(s)
     return out
+
+
+def of_actuators(m: Any) -> list[int]:
+    """The sensors of lengths, velocities and forces of actuators."""
+    kinds = [int(getattr(mujoco.mjtSensor, f"mjSENS_{word}")) for word in OF_ACTUATORS]
+    return [int(s) for s in np.nonzero(np.isin(m.sensor_type, kinds))[0]]
 
 
 def _word(of: Any, value: int) -> str:
@@ -44,6 +53,8 @@ def _body(m: Any, kind: int, i: int) -> int:
 def reading(at: Evaluation, s: int) -> Floats:
     """[n][dim] of a sensor of a frame; other kinds on mocap bodies that have moved are refused."""
     m, kind = at.m, _word(mujoco.mjtSensor, int(at.m.sensor_type[s]))
+    if kind in OF_ACTUATORS:
+        return _bounded(m, s, _of_actuator(at, kind, int(m.sensor_objid[s]))[:, None])
     objects = [_word(mujoco.mjtObj, int(of[s])) for of in (m.sensor_objtype, m.sensor_reftype)]
     if kind not in KINDS or objects[0] not in POSES or (m.sensor_refid[s] >= 0 and objects[1] not in POSES):
         name = mujoco.mj_id2name(m, mujoco.mjtObj.mjOBJ_SENSOR, s) or s
@@ -58,8 +69,24 @@ def reading(at: Evaluation, s: int) -> Floats:
             return quat_times(conjugate(q_r), q)
         moved = {"POS": x_r, "LINVEL": v_r + cross(w_r, x - x_r), "ANGVEL": w_r}.get(kind[5:], 0.0)
         out = times_transposed(matrix_of(q_r), out - moved)
+    return _bounded(m, s, out) if kind[5:] in ("POS", "LINVEL", "ANGVEL") else out
+
+
+def _bounded(m: Any, s: int, values: Floats) -> Floats:
     bound = float(m.sensor_cutoff[s])
-    return np.clip(out, -bound, bound) if bound > 0 and kind[5:] in ("POS", "LINVEL", "ANGVEL") else out
+    return np.clip(values, -bound, bound) if bound > 0 else values
+
+
+def _of_actuator(at: Evaluation, kind: str, i: int) -> Floats:
+    """[n]"""
+    m = at.m
+    if kind == "JOINTACTFRC":
+        return at.qfrc_actuator[:, int(m.jnt_dofadr[i])]
+    if kind == "TENDONACTFRC":
+        on = np.nonzero((m.actuator_trntype == TRN_TENDON) & (m.actuator_trnid[:, 0] == i))[0]
+        return np.asarray(at.actuator_force[:, [at.outputs[a] for a in on]].sum(axis=1))
+    fields = {"ACTUATORPOS": at.actuator_length, "ACTUATORVEL": at.actuator_velocity, "ACTUATORFRC": at.actuator_force}
+    return fields[kind][:, at.outputs[i]]
 
 
 def _motion(at: Evaluation, word: str, i: int) -> tuple[Floats, Floats, Floats, Floats]:
@@ -67,4 +94,4 @@ def _motion(at: Evaluation, word: str, i: int) -> tuple[Floats, Floats, Floats, 
     b = _body(at.m, int(getattr(mujoco.mjtObj, f"mjOBJ_{word}")), i)
     x, q = (at.field(name)[:, i] for name in POSES[word])
     w = at.cvel[:, b, :3]
-    return x, q, at.cvel[:, b, 3:] + cross(w, x - at._origin[:, b]), w
+    return x, q, at.cvel[:, b, 3:] + cross(w, x - at.origin[:, b]), w
