@@ -11,7 +11,7 @@ from sapwood.mujoco import batch, worlds  # noqa: E402
 
 N = 4
 MODEL = """
-<mujoco><compiler autolimits="true" angle="radian"/><option timestep="0.004" integrator="{integrator}"/>
+<mujoco><compiler autolimits="true" angle="radian"/><option timestep="0.004" integrator="{integrator}" tolerance="1e-12"><flag island="disable"/></option>
 <worldbody><geom name="floor" type="plane" size="5 5 1" friction="0.7 0.01 0.002"/>
  <body name="trunk" pos="0 0 0.28"><freejoint/><geom type="capsule" fromto="-0.2 0 0 0.2 0 0.02" size="0.06"/>
   <geom size="0.07" pos="0.2 0.02 -0.04" margin="0.004" gap="0.001" condim="4" friction="0.6 0.02 0.001"/>
@@ -47,7 +47,7 @@ def change(name, values, rng):
     """Other values of a field, per simulation."""
     if name in OTHERS:
         values[...] = OTHERS[name](values.copy(), rng)
-    elif name == "body_iquat":
+    elif name.endswith("quat"):
         values += rng.normal(0, 0.1, values.shape)
         values /= np.linalg.norm(values, axis=-1, keepdims=True)
     elif name in ("body_ipos", "qpos_spring"):
@@ -97,7 +97,8 @@ def test_every_field_of_an_import_that_differs_is_a_parameter(rng):
 @pytest.mark.parametrize("integrator", ["Euler", "implicitfast", "RK4"])
 def test_simulations_with_their_own_values_step_in_one_batch_as_in_mujoco(integrator, rng):
     b = batch.Batch(compiled(integrator), N)
-    for name in sorted(worlds.FIELDS.keys() - {"opt.iterations", "opt.ls_iterations"}):
+    moving = {"body_ipos", "body_iquat"}  # which move geoms, as MuJoCo has it, and so are no parameters here
+    for name in sorted(worlds.FIELDS.keys() - {"opt.iterations", "opt.ls_iterations"} - moving):
         if not name.endswith("0"):
             change(name, b.expand(name), rng)
     b.set_const()
@@ -154,3 +155,40 @@ def test_a_field_that_is_no_parameter_steps_in_batches_of_its_values(rng):
     b.expand("body_pos")[2:] += 0.01
     b.step()
     assert len(b._engines) == 2
+
+
+@pytest.mark.parametrize("name", ["body_ipos", "body_iquat", "geom_pos", "geom_quat", "site_pos"])
+def test_frames_that_are_noted_as_the_bodys_act_as_in_mujoco(name, rng):
+    xml = MODEL.format(integrator="Euler").replace("<tendon>", "<tendon><!-- -->")
+    sites = '<site pos="0 0 .1"/><site/><geom pos="0.01 0 0" size=".05" mass=".2"/>'
+    m = mujoco.MjModel.from_xml_string(
+        xml.replace('<body name="stick" pos="0.6 0.3 0.4">', f'<body name="stick" pos="0.6 0.3 0.4">{sites}')
+    )
+    b = batch.Batch(m, N)
+    change(name, b.expand(name), rng)
+    b.expand(name)[...] += 0.01 if name.endswith("pos") else 0
+    b.set_const()
+    b.qvel = rng.normal(0, 0.5, b.qvel.shape)
+    fields = {field: b.bind(field) for field in ("xipos", "geom_xpos", "geom_xmat", "site_xpos", "ximat")}
+    start = b.state.copy()
+    b.step(nstep=3)
+    b.step()
+    for i in range(N):
+        own = b.get_model(i)
+        d = mujoco.MjData(own)
+        mujoco.mj_setState(own, d, start[i], mujoco.mjtState.mjSTATE_INTEGRATION)
+        for _ in range(4):
+            mujoco.mj_step(own, d)
+        np.testing.assert_allclose(b.qpos[i], d.qpos, rtol=1e-9, atol=1e-9)
+        for field, values in fields.items():
+            np.testing.assert_allclose(values[i], getattr(d, field), rtol=1e-9, atol=1e-9, err_msg=field)
+
+
+@pytest.mark.parametrize("name", ["dof_armature", "geom_size"])
+def test_simulations_with_values_that_break_a_rule_fail_alone(name):
+    b = batch.Batch(compiled(), N)
+    b.expand(name)[2] *= -1
+    with pytest.raises(batch.SimulationError, match=r"1 of 4 simulations \(2\)") as e:
+        b.step()
+    np.testing.assert_array_equal(e.value.ids, [2])
+    np.testing.assert_array_equal(b.time > 0, [True, True, False, True])

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._library import ModelError
 from ..conventions import Floats
 from .derived import BAD, STAGES, Evaluation
 from .engine import Engine, Outcome, engine, has_bad, lists_actuators
@@ -419,7 +420,12 @@ class Batch:
                 self.bind(name)
         for group in self._models.groups(ids, failed):
             self._kept = {}
-            lost = self._advance(group, n, stage) if len(group.ids) else {}
+            try:
+                lost = self._advance(group, n, stage) if len(group.ids) else {}
+            except ModelError as error:
+                if group.model is self._models.base:
+                    raise
+                lost = {int(i): str(error) for i in group.ids}
             for i in self._kept.keys() & lost.keys():
                 self.state[i], self.warning[i] = self._kept[i]
             failed |= lost

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _layout
+from .._library import ModelError
 from ..batch import FAILED, Batch, status_names
 from ..conventions import Coordinates, Floats, quat_matrix
 from ..mjcf import Code, convert
@@ -245,12 +246,21 @@ class Stepper:
         status = np.array(batch.status[:k])
         nonfinite = (status & NONFINITE) != 0
         bad = np.nonzero((status & FAILED) & ~np.uint32(NONFINITE))[0]
-        failed = {int(i): "the step failed: " + ", ".join(status_names(int(status[i]))) for i in bad}
+        failed = {int(i): self._why(int(status[i])) for i in bad}
         new = self._read(rows, n)
         state = self._start(rows, new, n)
         lagged = Evaluation(self.m, group.constants, state, lambda name: self._solved(name, new, state))
         fresh = Evaluation(self.m, group.constants, {**state, **new})
         return Outcome(new, new["qacc_warmstart"], lagged, self._sensordata(lagged, fresh), nonfinite, failed)
+
+    def _why(self, status: int) -> str:
+        """What a failed world reports."""
+        if status & _layout.BITS["SAP_WORLD_BAD_PARAMETERS"]:
+            try:
+                self.batch.check_parameters()
+            except ModelError as error:
+                return str(error)
+        return "the step failed: " + ", ".join(status_names(status))
 
     def _record(self, wanted: Collection[str], n: int) -> None:
         for name in wanted:

@@ -13,6 +13,7 @@ from ..conventions import Floats
 from .fields import MODEL_FIELDS, is_structural, model_array, mujoco, put_model
 from .groups import Group, signature
 from .rows import Layout
+from .same_frames import acting
 from .worlds import is_parameter, is_passive
 
 # What mj_setConst derives from the other fields.
@@ -100,7 +101,7 @@ class Models:
     def constants(self, ids: NDArray[np.intp]) -> Mapping[str, NDArray[Any]]:
         if self.given is not None:
             return OfModels([self._base_of(int(i)) for i in ids])
-        return {name: values[ids] for name, values in self.values.items()}
+        return acting(self.base, {name: values[ids] for name, values in self.values.items()})
 
     # ---- models ----
 
@@ -235,7 +236,9 @@ class Models:
         out = []
         for key, sims in members.items():
             if key not in self._variants:
-                m = self.of(sims[0])
+                m = copy.copy(self.base)
+                for name, array in self.constants(np.array(sims[:1])).items():
+                    put_model(m, name, array[0])
                 self._variants[key] = m, signature(m)
             out.append(Group(np.array(sims), *self._variants[key], {}))
         return out

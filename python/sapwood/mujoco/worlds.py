@@ -18,6 +18,7 @@ from ..mjcf import Import
 from ..mjcf.source import BALL, EQ_CONNECT, EQ_TENDON, EQ_WELD, HINGE, SLIDE
 from ..support import capability
 from .fields import mujoco
+from .same_frames import moves_geoms
 
 # Field -> the parameters that it becomes.
 OPTIONS: dict[str, tuple[str, ...]] = {
@@ -122,8 +123,9 @@ def is_parameter(m: Any, name: str) -> bool:
     """Whether worlds of one batch can have their own values of a field of this model."""
     if name in MASSES and not _has_plain_bodies(m):
         return False
-    if name in ("body_ipos", "body_iquat") and np.any(m.sensor_objtype == int(mujoco.mjtObj.mjOBJ_BODY)):
-        return False
+    if name in ("body_ipos", "body_iquat"):
+        if moves_geoms(m, name) or np.any(m.sensor_objtype == int(mujoco.mjtObj.mjOBJ_BODY)):
+            return False
     if name in ACTUATORS and not _has_listed_actuators(m):
         return False
     if name == "geom_margin" and m.npair:
