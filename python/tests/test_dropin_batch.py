@@ -150,8 +150,9 @@ def test_threads_do_not_change_results(model, rng):
     np.testing.assert_array_equal(one.state, two.state)
 
 
-def test_forward_fills_fields_and_leaves_the_state(model, rng):
-    b = batch.Batch(model, N)
+@pytest.mark.parametrize("integrator", ["implicitfast", "Euler", "RK4"])
+def test_forward_fills_fields_and_leaves_the_state(integrator, rng):
+    b = batch.Batch(mujoco.MjModel.from_xml_string(ARM.replace("implicitfast", integrator)), N)
     fields = {name: b.bind(name) for name in ("qacc", "sensordata", "xpos", "qfrc_constraint")}
     scatter(b, rng)
     before = b.state.copy()
@@ -161,6 +162,20 @@ def test_forward_fills_fields_and_leaves_the_state(model, rng):
         mujoco.mj_forward(m, d)
         for name, values in fields.items():
             near(values[i], getattr(d, name), 1e-8)
+
+
+def test_sensors_of_rk4_are_those_of_the_first_stage(rng):
+    b = batch.Batch(mujoco.MjModel.from_xml_string(ARM.replace("implicitfast", "RK4")), N)
+    sensed = b.sensordata
+    scatter(b, rng)
+    ran = peers(b)
+    for _ in range(5):
+        b.step(nstep=2)
+    for i, (m, d) in enumerate(ran):
+        for _ in range(10):
+            mujoco.mj_step(m, d)
+        near(b.qpos[i], d.qpos)
+        near(sensed[i], d.sensordata, 1e-8)
 
 
 def test_stages_make_positions_and_velocities_new(model, rng):

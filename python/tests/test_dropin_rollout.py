@@ -2,6 +2,8 @@
 
 import concurrent.futures
 import copy
+import importlib.util
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -166,3 +168,16 @@ def test_an_unknown_solver_is_mujocos_error(model):
     model.opt.solver = 10
     with pytest.raises(mujoco.FatalError, match="^mj_fwdConstraint: unknown solver type 10$"):
         rollout.rollout(model, mujoco.MjData(model), np.zeros(STATE))
+
+
+def test_the_example_runs_with_either_import(monkeypatch):
+    path = Path(__file__).parents[2] / "examples/predictive_sampling.py"
+    results = []
+    for argument in ("--mujoco", ""):
+        monkeypatch.setattr("sys.argv", ["example", argument])
+        spec = importlib.util.spec_from_file_location("predictive_sampling", path)
+        example = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(example)
+        results.append(example.run(samples=12, seconds=0.3))
+    for ours, theirs in zip(results[0][:2], results[1][:2]):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._library import ModelError
 from ..conventions import Floats
+from ..mjcf.source import INTEGRATOR_RK4
 from .derived import BAD, STAGES, Evaluation
 from .engine import Engine, Outcome, engine, has_bad, lists_actuators
 from .fields import (
@@ -436,7 +438,27 @@ class Batch:
         return self.state if len(ids) == self.nsim else self.state[ids]
 
     def _run(self, group: Group, n: int) -> Outcome:
-        return self._engine(group).run(self._rows(group.ids), n, self._wanted(), group)
+        rows, wanted = self._rows(group.ids), self._wanted()
+        outcome = self._engine(group).run(rows, n, wanted, group)
+        if not wanted or int(group.model.opt.integrator) != INTEGRATOR_RK4:
+            return outcome
+        # Sensors and accelerations are those of the first stage, which is a step of Euler's.
+        start = rows.copy()
+        for name, values in outcome.lagged.state.items():
+            self._layout.view(start, name)[...] = values
+        first, after = self._evaluate(group, start, wanted), outcome.sensors
+        fresh = [np.repeat(group.model.sensor_needstage <= stage, group.model.sensor_dim) for stage in range(4)]
+        sensed = first.sensors(NONE)
+        sensors = lambda stage: np.where(fresh[stage], after(stage), sensed) if stage else sensed
+        return replace(outcome, lagged=first.lagged, sensors=sensors)
+
+    def _evaluate(self, group: Group, rows: Floats, wanted: Sequence[str]) -> Outcome:
+        """A step that is not kept, for what it shows of its start."""
+        if int(group.model.opt.integrator) == INTEGRATOR_RK4:
+            m = copy.copy(group.model)
+            m.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER
+            group = replace(group, model=m, key=b"Euler" + group.key)
+        return self._engine(group).run(rows, 1, wanted, group)
 
     def _take(self, group: Group, outcome: Outcome, good: NDArray[np.bool_], stage: int) -> dict[int, str]:
         """Fields and new states of the simulations in `good` that did not fail; the messages of the others."""
@@ -513,9 +535,8 @@ class Batch:
             at, rows = group.ids, self.state[group.ids].copy()
             if not len(at):
                 continue
-            runner = self._engine(group)
             if stage >= ACCELERATION and names:
-                outcome = runner.run(rows, 1, names, group)
+                outcome = self._evaluate(group, rows, names)
                 for name in names:
                     values = outcome.sensors(NONE) if name == "sensordata" else outcome.lagged.field(name)
                     self._bound[name][at] = values
@@ -525,7 +546,7 @@ class Batch:
             for name in names:
                 if name == "sensordata":
                     fresh = np.repeat(self.model.sensor_needstage <= stage, self.model.sensor_dim)
-                    self._bound[name][np.ix_(at, fresh)] = runner.sense(rows, group)[:, fresh]
+                    self._bound[name][np.ix_(at, fresh)] = self._engine(group).sense(rows, group)[:, fresh]
                 else:
                     self._bound[name][at] = evaluation.field(name)
         return failed
