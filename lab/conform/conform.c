@@ -176,9 +176,10 @@ static bool run_constraints(const ConformArgs *a, const char *path, const json_t
     return ok;
 }
 
-/* Whether a file has cases of MuJoCo, which the package in Python imports. */
+/* Whether a file has cases of MuJoCo, or pairs of its geoms, which the package in Python imports. */
 static bool is_of_mujoco(const json_t *json) {
-    return json_is_string(json_object_get(json, "mujoco")) && json_is_object(json_object_get(json, "constants"));
+    return json_is_string(json_object_get(json, "mujoco")) &&
+           (json_is_object(json_object_get(json, "constants")) || json_is_array(json_object_get(json, "pairs")));
 }
 
 /* A line of mujoco_files.py; the last one has the numbers of comparisons. */

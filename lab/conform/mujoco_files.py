@@ -3,8 +3,12 @@
     python lab/conform/mujoco_files.py [--verbose] FILE...
 
 `sapwood conform` runs this text for files of MuJoCo. A file names its model in MJCF; MuJoCo's compiler reads it, and
-the package imports it as for a user. Forces of actuators, springs and dampers are those of the import, contacts those
-of the file, except in a step of RK4 and in trajectories, which find their own.
+the package imports it as for a user. There are three kinds:
+
+- cases with rows: forces of actuators, springs and dampers are those of the import, contacts those of the file, except
+  in a step of RK4 and in trajectories, which find their own;
+- cases with fields of MjData, which sapwood.mujoco.batch computes and steps: whatever the import loses fails;
+- pairs of geoms with the contacts that MuJoCo finds.
 """
 
 from __future__ import annotations
@@ -122,7 +126,7 @@ def compile_model(path: Path, data: dict[str, Any]) -> Any:
     m = mujoco.MjModel.from_xml_path(str(mjcf_path(path, data["mjcf"])))
     for name in data["constants"].keys() - {"opt", "meaninertia"}:
         ours, theirs = np.asarray(getattr(m, name), float), np.asarray(data["constants"][name], float)
-        if name in ("actuator_gainprm", "actuator_biasprm"):
+        if name in ("actuator_gainprm", "actuator_biasprm") and theirs.size == 3 * len(ours):
             ours = ours[:, :3]
         if relative(ours.ravel(), theirs.ravel()) > 1e-12:
             raise BadFile(f"{path}: MuJoCo {mujoco.__version__} compiles another {name} than {data['mujoco']}")
@@ -325,6 +329,172 @@ class File:
         self.report.add(where, what, error, PATH + PATH_GROWTH * path["growth"], "path")
 
 
+# ---- fields ----
+
+FIELD, SENSOR, SOLUTION, STATE, TRAJECTORY, WILD = 1e-12, 1e-9, 1e-9, 1e-10, 1e-8, 1e5
+NOT_COMPARED = ("contacts", "efc")
+SOLVES = ("qacc", "qfrc_constraint", "cacc", "cfrc_int", "cfrc_ext")  # fields that depend on the solve
+
+
+class FieldsFile:
+    """A file of fields: what sapwood.mujoco.batch derives from states, its steps and its trajectories."""
+
+    def __init__(self, path: str, data: dict[str, Any]) -> None:
+        self.report, self.data, self.m = Report(path), data, compile_model(Path(path), data)
+        self.m.opt.tolerance, self.m.opt.iterations = 0, 200
+        self.m.opt.ls_iterations, self.m.opt.ls_tolerance = 100, 1e-10
+        self.m.opt.disableactuator = int(data["constants"]["opt"]["disableactuator"])
+        self.m.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_ISLAND)
+
+    def run(self) -> Report:
+        for compare in (self.compare_fields, self.compare_steps, self.compare_trajectories):
+            try:
+                compare()
+            except (ValueError, NotImplementedError) as error:
+                self.report.add(compare.__name__.removeprefix("compare_"), f"refused: {error}", np.inf)
+        return self.report
+
+    def batch(self, count: int, integrator: str, tolerance: float = 0.0) -> Any:
+        from sapwood.mujoco import batch
+
+        m = copy.copy(self.m)
+        m.opt.integrator = int(getattr(mujoco.mjtIntegrator, f"mjINT_{integrator.upper()}"))
+        m.opt.tolerance = tolerance
+        return batch.Batch(m, count, 1, quiet=True)
+
+    def set_states(self, b: Any) -> None:
+        for i, case in enumerate(self.data["cases"]):
+            for name, values in case["state"].items():
+                b.bind(name)[i] = np.reshape(values, b.bind(name)[i].shape)
+            b.time[i] = case["time"]
+
+    def compare_fields(self) -> None:
+        cases = self.data["cases"]
+        b = self.batch(len(cases), self.data["integrator"])
+        self.set_states(b)
+        names = {name for case in cases for name in case["expect"]} - {*NOT_COMPARED}
+        fields = {name: b.bind(name) for name in names}
+        rows = {name: b.bind(name) for name in ("actuator_moment", "moment_rownnz", "moment_colind", "ncon")}
+        b.forward()
+        for i, case in enumerate(cases):
+            self.report.rows.append(len(case["expect"].get("efc", {}).get("type", [])))
+            for name in sorted(names):
+                ours = fields[name][i]
+                if name in ("ten_J", "actuator_moment", "M"):
+                    ours = self.dense(name, ours, {key: array[i] for key, array in rows.items()})
+                tolerance = SENSOR if name == "sensordata" else SOLUTION if name in SOLVES else FIELD
+                values = np.ravel(case["expect"].get(name, np.zeros_like(ours)))  # zeros are left out
+                self.report.add(f"case {i}", name, scaled(ours.ravel(), values), tolerance)
+
+    def dense(self, name: str, values: Any, sparse: dict[str, Any]) -> Any:
+        """A matrix in full; M is symmetric."""
+        m = self.m
+        counts, columns = {
+            "ten_J": (m.ten_J_rownnz, m.ten_J_colind),
+            "actuator_moment": (sparse["moment_rownnz"], sparse["moment_colind"]),
+            "M": (m.M_rownnz, m.M_colind),
+        }[name]
+        row = np.repeat(np.arange(len(counts)), counts)
+        out = np.zeros((len(counts), m.nv))
+        out[row, columns[: len(row)]] = values[: len(row)]
+        return out + np.tril(out, -1).T if name == "M" else out
+
+    def compare_steps(self) -> None:
+        cases = self.data["cases"]
+        for integrator in cases[0]["next"]:
+            b = self.batch(len(cases), integrator)
+            self.set_states(b)
+            b.step()
+            for i, case in enumerate(cases):
+                theirs = case["next"][integrator]
+                if isinstance(theirs, str):  # MuJoCo's message
+                    continue
+                error = max(scaled(b.bind(name)[i].ravel(), np.ravel(values)) for name, values in theirs.items())
+                self.report.add(f"case {i}", f"next state of {integrator}", error, STATE, integrator)
+
+    def compare_trajectories(self) -> None:
+        for k, path in enumerate(self.data["trajectories"]):
+            if path["growth"] >= WILD:
+                continue
+            b, error = self.batch(1, path["integrator"], PATH_TOLERANCE), 0.0
+            b.qpos, b.qvel = path["qpos0"], path["qvel0"]
+            inputs = {int(at["step"]): at for at in path["inputs"] or []}
+            for step in range(len(path["qpos"]) * path["stride"]):
+                for name, values in inputs.get(step, {}).items():
+                    if name != "step":
+                        b.bind(name)[0] = np.reshape(values, b.bind(name)[0].shape)
+                if path["ctrl"]:
+                    b.ctrl = path["ctrl"][min(step // path["hold"], len(path["ctrl"]) - 1)]
+                b.step()
+                if step % path["stride"] == path["stride"] - 1:
+                    error = max(error, scaled(b.qpos[0], path["qpos"][step // path["stride"]]))
+            what = f"trajectory, growth {path['growth']:.0e}:"
+            self.report.add(f"trajectory {k}", what, error, TRAJECTORY, "path")
+
+
+def scaled(ours: Any, theirs: Any) -> float:
+    """The largest difference over the largest stored number, or over 1."""
+    ours, theirs = np.asarray(ours, float), np.asarray(theirs, float)
+    if ours.shape != theirs.shape or not np.all(np.isfinite(ours)):
+        return np.inf
+    return float(np.abs(ours - theirs).max(initial=0)) / max(1.0, float(np.abs(theirs).max(initial=0)))
+
+
+# ---- pairs of geoms ----
+
+DISTANCE, POINT = 1e-9, 1e-6
+
+
+class PairsFile:
+    """A file of pairs of geoms: number, distances, points and normals of contacts."""
+
+    def __init__(self, path: str, data: dict[str, Any]) -> None:
+        self.report, self.data = Report(path), data
+
+    def run(self) -> Report:
+        for pair in self.data["pairs"]:
+            if not pair["cases"]:
+                continue
+            m = mujoco.MjModel.from_xml_string(pair["mjcf"])
+            model = sapwood.Model.from_mjmodel(m, quiet=True, law="mujoco")
+            batch = sapwood.Batch(model, len(pair["cases"]), options={**dict(model.options or {}), **OPTIONS})
+            for name in ("contact_position", "contact_gap", "contact_frame"):
+                getattr(batch, name)
+            batch.qpos = [case["qpos"] for case in pair["cases"]]
+            batch.step(1)
+            for i, case in enumerate(pair["cases"]):
+                self.compare(f"{pair['a']} - {pair['b']}, case {i}", batch, i, case["contacts"])
+        return self.report
+
+    def compare(self, where: str, batch: sapwood.Batch, i: int, theirs: list[dict[str, Any]]) -> None:
+        count = int(batch.contact_count[i])
+        self.report.rows.append(len(theirs))
+        self.report.add(where, "number of contacts", abs(count - len(theirs)))
+        if count != len(theirs) or not count:
+            return
+        points, distances = batch.contact_position[i, :count], batch.contact_gap[i, :count]
+        normals = batch.contact_frame[i, :count].reshape(count, 3, 3)[:, 2]
+        place = np.array([contact["pos"] for contact in theirs])
+        order = np.argmin(np.linalg.norm(points[None] - place[:, None], axis=-1), axis=1)  # ours for each of theirs
+        error = np.abs(distances[order] - [contact["dist"] for contact in theirs]).max()
+        self.report.add(where, "distances", error, DISTANCE)
+        self.report.add(where, "points", np.abs(points[order] - place).max(), POINT)
+        normal = np.array([contact["frame"][:3] for contact in theirs])
+        aligned = np.abs(np.sum(normals[order] * normal, axis=1))
+        self.report.add(where, "normals", np.abs(1 - aligned).max(), POINT)
+
+
+def open_file(path: str) -> File | FieldsFile | PairsFile:
+    """A file of any kind."""
+    with gzip.open(path) if path.endswith(".gz") else open(path, "rb") as stream:
+        data = json.load(stream)
+    if "pairs" in data:
+        return PairsFile(path, data)
+    if data["cases"] and "expect" in data["cases"][0]:
+        return FieldsFile(path, data)
+    return File(path)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", metavar="FILE")
@@ -333,7 +503,7 @@ def main() -> int:
     args, passed, failed = parser.parse_args(), 0, 0
     for path in args.files:
         try:
-            report = File(path).run()
+            report = open_file(path).run()
         except (BadFile, OSError, ValueError, KeyError, TypeError) as error:
             print(f"{path}: {error if isinstance(error, BadFile) else repr(error)}", file=sys.stderr)
             return 2

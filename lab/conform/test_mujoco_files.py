@@ -127,3 +127,40 @@ def test_the_program_answers_with_the_numbers() -> None:
     assert run.returncode == 0, run.stderr
     assert last == f"{len(report('weld').comparisons)} passed, 0 failed"
     assert sum(line.startswith("ok ") for line in lines) == len(report("weld").comparisons)
+
+
+FIELDS = FILES[0].parents[1] / "dropin/inputs.json.gz"
+NOT_YET = ("next state of implicit", "next state of RK4")  # no such integrator; applied forces turn with free bodies
+
+
+def test_fields_steps_and_trajectories_of_a_file_are_mujocos() -> None:
+    found = mujoco_files.open_file(str(FIELDS)).run()
+    assert {c.what for c in found.failed} == {*NOT_YET}
+    assert len(found.comparisons) == 332
+
+
+def test_a_field_that_differs_fails(tmp_path: Path) -> None:
+    data = json.loads(gzip.decompress(FIELDS.read_bytes()))
+    data["cases"][3]["expect"]["qfrc_bias"][0] *= 1 + 1e-9
+    data["trajectories"][0]["qpos"][2][0] += 1e-7
+    data["mjcf"] = str(FIELDS.parent / data["mjcf"])
+    (tmp_path / "spoiled.json").write_text(json.dumps(data))
+    found = mujoco_files.open_file(str(tmp_path / "spoiled.json")).run()
+    spoiled = {(c.where, c.what.split(",")[0]) for c in found.failed if c.what not in NOT_YET}
+    assert spoiled == {("case 3", "qfrc_bias"), ("trajectory 0", "trajectory")}
+
+
+def test_contacts_of_pairs_are_compared_by_number_distance_point_and_normal(tmp_path: Path) -> None:
+    ball = "<body><freejoint/><geom name='b' size='.1'/></body>"
+    mjcf = f"<mujoco><worldbody><geom name='a' type='plane' size='1 1 1'/>{ball}</worldbody></mujoco>"
+    contact = {"geom": ["a", "b"], "dist": -0.01, "pos": [0.2, 0, -0.005], "frame": [0, 0, 1, 0, 1, 0, -1, 0, 0]}
+    case = {"qpos": [0.2, 0, 0.09, 1, 0, 0, 0], "contacts": [contact]}
+    pair = {"a": "plane", "b": "sphere", "mjcf": mjcf, "cases": [case]}
+    for change, wrong in (({}, set()), ({"dist": -0.0101}, {"distances"}), ({"pos": [0.2, 0, 0]}, {"points"})):
+        contact.update(change)
+        path = tmp_path / "pairs.json"
+        path.write_text(json.dumps({"mujoco": "4.0.0", "pairs": [pair]}))
+        assert {c.what for c in mujoco_files.open_file(str(path)).run().failed} >= wrong
+    case["contacts"] = []
+    path.write_text(json.dumps({"mujoco": "4.0.0", "pairs": [pair]}))
+    assert {c.what for c in mujoco_files.open_file(str(path)).run().failed} == {"number of contacts"}

@@ -153,13 +153,18 @@ def test_threads_do_not_change_results(model, rng):
 @pytest.mark.parametrize("integrator", ["implicitfast", "Euler", "RK4"])
 def test_forward_fills_fields_and_leaves_the_state(integrator, rng):
     b = batch.Batch(mujoco.MjModel.from_xml_string(ARM.replace("implicitfast", integrator)), N)
-    fields = {name: b.bind(name) for name in ("qacc", "sensordata", "xpos", "qfrc_constraint")}
+    names = ("qacc", "sensordata", "xpos", "qfrc_constraint", "cacc", "cfrc_ext", "cfrc_int")
+    fields = {name: b.bind(name) for name in names}
     scatter(b, rng)
+    b.qpos[:, 8] = 0.09  # the free body touches the ground
+    b.xfrc_applied[:, 1:] = rng.normal(0, 0.3, (N, b.model.nbody - 1, 6))
     before = b.state.copy()
     b.forward()
     np.testing.assert_array_equal(b.state, before)
     for i, (m, d) in enumerate(peers(b)):
         mujoco.mj_forward(m, d)
+        mujoco.mj_rnePostConstraint(m, d)
+        assert d.ncon
         for name, values in fields.items():
             near(values[i], getattr(d, name), 1e-8)
 

@@ -150,6 +150,8 @@ def _add_actuator(
     source: Source, tree: Tree, tendons: Tendons, step: StepActuators, out: Drives, each: Actuator
 ) -> None:
     m, a, x = source.m, each.index, each.x
+    if source.is_off(a):
+        return
     if lost := _loss(source, each):
         out.found.append(source.find(lost, "ACTUATOR", a, **_lost_tendon(source, each, lost)))
     elif int(m.actuator_trntype[a]) == TRN_SITE:

@@ -56,7 +56,7 @@ def choose(source: Source, actuators: Sequence[Actuator]) -> StepActuators:
 def _is_able(source: Source, each: Actuator) -> bool:
     """Whether steps can compute its force."""
     m = source.m
-    if each.fault or not each.arms:
+    if each.fault or not each.arms or source.is_off(each.index):
         return False
     if each.x >= m.nv and m.tendon_actfrclimited[m.actuator_trnid[each.index, 0]]:
         return False

@@ -80,7 +80,8 @@ def _servos(parts: Parts) -> tuple[Any, Any, list[Finding]]:
 
 
 def _is_servo(source: Source, each: Actuator) -> bool:
-    return not each.fault and each.x >= 0 and bool(np.any(each.bias[1:])) and "ACTUATION" not in source.disabled
+    acts = not each.fault and each.x >= 0 and "ACTUATION" not in source.disabled and not source.is_off(each.index)
+    return acts and bool(np.any(each.bias[1:]))
 
 
 def _tendon_servo_fault(parts: Parts, each: Actuator, t: int, together: list[Actuator]) -> Why | None:

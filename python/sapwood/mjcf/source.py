@@ -136,6 +136,11 @@ class Source:
         array = getattr(self.m, name, None)
         return 0 if array is None else array[i]
 
+    def is_off(self, actuator: int) -> bool:
+        """Whether the group of an actuator is disabled: it exerts no force, and its activation goes on."""
+        groups, group = int(getattr(self.m.opt, "disableactuator", 0)), int(self.m.actuator_group[actuator])
+        return 0 <= group < 31 and bool(groups >> group & 1)
+
     def softness(self, solref: Floats, solimp: Floats, weight: float) -> tuple[float, float]:
         """(ke, kd) of a row with MuJoCo's inverse weight; infinite and 0 for a rigid one."""
         if self.rigid:

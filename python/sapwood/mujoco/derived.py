@@ -43,6 +43,7 @@ from .spatial import (
     unit_quat,
 )
 
+WRENCHES = "wrenches"  # [n][nbody][6] what a solve gives for cfrc_ext
 BAD = 1e10  # MuJoCo's bound of numbers that are not bad
 KINEMATICS = (
     *("xpos", "xquat", "xmat", "xipos", "xiquat", "ximat", "xanchor", "xaxis", "subtree_com", "cinert", "cdof", "crb"),
@@ -55,11 +56,12 @@ VELOCITY = (
     *("qfrc_spring", "qfrc_damper", "qfrc_gravcomp", "qfrc_passive"),
 )
 FORCES = ("act_dot", "actuator_force", "qfrc_actuator", "qfrc_smooth", "qacc_smooth")
+AFTER = ("cacc", "cfrc_int", "cfrc_ext")
 SOLVED = ("qacc", "qfrc_constraint", "ncon", "nefc", "ne", "nf", "nl", "solver_niter")
 STAGES = {
     **{name: 1 for name in KINEMATICS},
     **{name: 2 for name in VELOCITY},
-    **{name: 3 for name in (*FORCES, *SOLVED)},
+    **{name: 3 for name in (*FORCES, *SOLVED, *AFTER)},
     "energy": 2,
     "sensordata": 3,
 }
@@ -137,20 +139,29 @@ class Evaluation(Positions):
     @cached_property
     def qfrc_bias(self) -> Floats:
         """Coriolis, centrifugal and gravitational forces, by Newton and Euler."""
-        m = self.m
-        weight = np.zeros((self.n, 6))
+        force = self._inertial(self._accelerations(None))
+        return dot(self.cdof, self._to_root(force)[:, self.m.dof_bodyid])
+
+    def _accelerations(self, qacc: Floats | None) -> Floats:
+        """[n][nbody][6] of bodies, less gravity; without qacc those that velocities cause."""
+        m, out = self.m, np.zeros_like(self.cvel)
         if "GRAVITY" not in self.disabled:
-            weight[:, 3:] = -np.asarray(self.of("opt.gravity"))
-        a, f = np.zeros_like(self.cvel), np.zeros_like(self.cvel)
-        a[:, 0] = weight
+            out[:, 0, 3:] = -np.asarray(self.of("opt.gravity"))
         for b in range(1, m.nbody):
             part = slice(int(m.body_dofadr[b]), int(m.body_dofadr[b] + m.body_dofnum[b]))
-            a[:, b] = a[:, m.body_parentid[b]]
+            out[:, b] = out[:, m.body_parentid[b]]
             if m.body_dofnum[b]:
-                a[:, b] += np.einsum("nij,ni->nj", self.cdof_dot[:, part], self.state["qvel"][:, part])
-        f[:, 1:] = inertia_times(self.cinert[:, 1:], a[:, 1:])
-        f[:, 1:] += cross_force(self.cvel[:, 1:], inertia_times(self.cinert[:, 1:], self.cvel[:, 1:]))
-        return dot(self.cdof, self._to_root(f)[:, m.dof_bodyid])
+                out[:, b] += np.einsum("nij,ni->nj", self.cdof_dot[:, part], self.state["qvel"][:, part])
+                if qacc is not None:
+                    out[:, b] += np.einsum("nij,ni->nj", self.cdof[:, part], qacc[:, part])
+        return out
+
+    def _inertial(self, accelerations: Floats) -> Floats:
+        """[n][nbody][6] the rates of momentum of bodies; 0 of the world."""
+        out = np.zeros_like(self.cvel)
+        out[:, 1:] = inertia_times(self.cinert[:, 1:], accelerations[:, 1:])
+        out[:, 1:] += cross_force(self.cvel[:, 1:], inertia_times(self.cinert[:, 1:], self.cvel[:, 1:]))
+        return out
 
     # ---- forces ----
 
@@ -258,7 +269,7 @@ class Evaluation(Positions):
             return out
         for a in range(len(m.actuator_trntype)):
             o = self.outputs[a]
-            if m.actuator_gaintype[a] > GAIN_AFFINE or m.actuator_biastype[a] > BIAS_AFFINE:
+            if m.actuator_gaintype[a] > GAIN_AFFINE or m.actuator_biastype[a] > BIAS_AFFINE or self._is_off(a):
                 continue
             gain, bias = self.of("actuator_gainprm")[:, a], self.of("actuator_biasprm")[:, a]
             length, rate = self.actuator_length[:, o], self.actuator_velocity[:, o]
@@ -272,6 +283,11 @@ class Evaluation(Positions):
             o, bounds = self.outputs[limited], self.of("actuator_forcerange")[:, limited]
             out[:, o] = np.clip(out[:, o], bounds[:, 0], bounds[:, 1])
         return out
+
+    def _is_off(self, a: int) -> bool:
+        """Whether the group of an actuator is disabled."""
+        group = int(self.m.actuator_group[a])
+        return 0 <= group < 31 and bool(int(self.m.opt.disableactuator) >> group & 1)
 
     def _bound_by_tendons(self, force: Floats) -> None:
         """Scales the forces of all actuators on a tendon whose sum is beyond its range."""
@@ -306,6 +322,30 @@ class Evaluation(Positions):
         if not self.m.nv:
             return np.zeros((self.n, 0))
         return np.asarray(np.linalg.solve(self._full_mass, self.qfrc_smooth[..., None])[..., 0])
+
+    # ---- forces between bodies ----
+
+    @cached_property
+    def cacc(self) -> Floats:
+        assert self.solved
+        return self._accelerations(self.solved("qacc"))
+
+    @cached_property
+    def cfrc_ext(self) -> Floats:
+        """Applied forces, and those of contacts, connects and welds."""
+        assert self.solved
+        out = np.array(self.solved(WRENCHES))  # torques about the origin of the world
+        push = self.state["xfrc_applied"]
+        out[..., 3:] += push[..., :3]
+        out[..., :3] += push[..., 3:] + cross(self.xipos, push[..., :3])
+        out[..., :3] -= cross(self.origin, out[..., 3:])
+        out[:, 0] = 0
+        return out
+
+    @cached_property
+    def cfrc_int(self) -> Floats:
+        """What each body gets from its parent."""
+        return self._to_root(self._inertial(self.cacc) - self.cfrc_ext)
 
     # ---- energy ----
 

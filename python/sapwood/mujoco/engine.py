@@ -20,7 +20,7 @@ from ..mjcf import Code, convert
 from ..mjcf.report import warn
 from ..mjsensors import MjSensors
 from ..options import Options
-from .derived import BAD, STAGES, Evaluation
+from .derived import BAD, STAGES, WRENCHES, Evaluation
 from .fields import INTEGRATION, mujoco
 from .groups import Group
 from .readings import of_actuators, on_mocap, reading
@@ -28,9 +28,11 @@ from .rows import Layout
 from .spatial import cross, times, times_transposed
 from .worlds import ACTUATORS, Worlds
 
+OF_WRENCHES = ("contact_force", "contact_position", "body_contact_wrench", "body_constraint_wrench", "step_start")
 # What a step has to record for a field.
 RECORDS = {
     "qfrc_constraint": ("joint_constraint_force",),
+    **{name: OF_WRENCHES for name in ("cfrc_ext", "cfrc_int")},
     **{name: ("row_count", "row_type") for name in ("nefc", "ne", "nf", "nl")},
 }
 NONFINITE = sum(_layout.BITS[f"SAP_WORLD_{word}"] for word in ("NONFINITE_STATE", "NONFINITE_RESULT", "TOO_FAST"))
@@ -297,6 +299,8 @@ class Stepper:
         k, batch = len(new["time"]), self.batch
         if name == "qacc":
             return new["qacc_warmstart"]
+        if name == WRENCHES:
+            return self._wrenches(k)
         if name == "ncon":
             return np.array(batch.contact_count[:k], np.int32)
         if name == "nefc":
@@ -311,6 +315,35 @@ class Stepper:
         kinds = {"ne": (0,), "nf": (1, 2), "nl": (3, 4)}[name]
         rows = np.arange(batch.row_type.shape[1]) < batch.row_count[:k, None]
         return np.asarray(np.sum(np.isin(batch.row_type[:k], kinds) & rows, axis=1), np.int32)
+
+    def _wrenches(self, k: int) -> Floats:
+        """[k][nbody][6] torques about the origin, and forces, of contacts, connects and welds on MuJoCo's bodies."""
+        m, batch, ours = self.m, self.batch, np.array(self.imported.body)
+        out = np.zeros((k, m.nbody, 6))
+        index = self.imported.shape
+        geom = np.full(int(index.max(initial=-1)) + 2, -1)  # of each shape; the last one: of none
+        geom[index[index >= 0]] = np.nonzero(index >= 0)[0]
+        force, point = np.array(batch.contact_force[:k]), np.array(batch.contact_position[:k])
+        force[np.arange(force.shape[1]) >= batch.contact_count[:k, None]] = 0
+        both = np.concatenate([cross(point, force), force], -1)
+        world = np.arange(k)[:, None]
+        for sign, shape in ((-1.0, batch.contact_shape0[:k]), (1.0, batch.contact_shape1[:k])):
+            body = np.where(geom[shape] >= 0, np.array(m.geom_bodyid)[geom[shape]], 0)
+            np.add.at(out, (world, body), sign * both)
+        # Torques of condim above 3, and constraints, are known for our bodies.
+        motion = np.asarray(batch.step_start[:k, m.nq + m.nv :], np.float64)[:, : 19 * self.model.num_bodies]
+        pose = motion.reshape(k, -1, 19)[..., :7]
+        for b in range(self.model.num_bodies):
+            parts = np.nonzero(ours == b)[0]
+            if not len(parts):
+                continue
+            wrench = np.asarray(batch.body_contact_wrench[:k, b] + batch.body_constraint_wrench[:k, b], np.float64)
+            com = batch._get("body_com")[:k, b] if "body_com" in self.expanded else self.model.body_com[b]
+            arms = np.broadcast_to(com, (k, 3))
+            centre = pose[:, b, :3] + times(quat_matrix(pose[:, b, 3:]), arms)
+            total = np.concatenate([wrench[:, 3:] + cross(centre, wrench[:, :3]), wrench[:, :3]], -1)
+            out[:, parts[0]] += total - out[:, parts].sum(axis=1)
+        return out
 
     def _sensors(self) -> MjSensors:
         """The sensors of the batch, which are declared by the first call."""
