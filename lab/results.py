@@ -43,7 +43,7 @@ RESULTS = {
     "compare_settled": ("Speed and accuracy beside MuJoCo, settled", f"{COMPARE} --targets settled"),
     "collision": ("Time and contacts of pairs of shapes", "build/release/sapwood bench-collision"),
     "conform": ("Conformance to MuJoCo", "build/release/sapwood conform tests/data/reference/mujoco/*.json.gz"),
-    "dropin": ("sapwood.mujoco.batch beside mujoco.batch", "python3 bench/dropin.py"),
+    "dropin": ("sapwood.mujoco.batch beside mujoco.batch", "python3 bench/dropin.py --simulations 4096 --calls 7"),
     "dual": ("Iterations of the dual solvers", "bench/dual_figures"),
     "energy": ("Energy, momentum and order of the position integrations", "bench/energy"),
     "figures": ("Speed of one scene against its targets", "bench/figures"),

@@ -468,3 +468,24 @@ def test_single_precision_is_a_preset(model, rng):
         b.step(nstep=5)
     near(single.qpos, double.qpos, 1e-4)
     assert not np.array_equal(single.qpos, double.qpos)
+
+
+def test_forces_that_turn_with_their_bodies_are_refused_in_stages_of_rk4(rng):
+    b = batch.Batch(mujoco.MjModel.from_xml_string(ARM.replace("implicitfast", "RK4")), N)
+    b.qfrc_applied[2, 0] = 0.1
+    ran = peers(b)
+    b.step(nstep=4)
+    for i, (m, d) in enumerate(ran):
+        for _ in range(4):
+            mujoco.mj_step(m, d)
+        near(b.qpos[i], d.qpos)
+    b.qfrc_applied[2, 6] = 0.1
+    with pytest.raises(ValueError, match="qfrc_applied of joint 'free'.* RK4"):
+        b.step()
+
+
+def test_assigning_to_the_state_writes_it(model):
+    b = batch.Batch(model, N)
+    qpos, kept = b.qpos, b.state
+    b.state = b.state + 1
+    assert b.state is kept and qpos[0, 0] == 1

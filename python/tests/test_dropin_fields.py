@@ -56,7 +56,8 @@ def robots():
 def scattered(m, rng):
     """States with all inputs, and what MuJoCo derives from them."""
     data, states, expected = mujoco.MjData(m), [], []
-    names = [name for name in derived.STAGES if name not in derived.SOLVED and name != "sensordata"]
+    solved = {*derived.SOLVED, *derived.AFTER, "sensordata"}
+    names = [name for name in derived.STAGES if name not in solved]
     for _ in range(N):
         mujoco.mj_resetData(m, data)
         data.qvel[:], data.ctrl[:] = rng.normal(0, 0.5, m.nv), rng.uniform(-1, 1, m.nu)

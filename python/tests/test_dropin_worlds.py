@@ -192,3 +192,11 @@ def test_simulations_with_values_that_break_a_rule_fail_alone(name):
         b.step()
     np.testing.assert_array_equal(e.value.ids, [2])
     np.testing.assert_array_equal(b.time > 0, [True, True, False, True])
+
+
+def test_many_variants_of_a_model_give_one_warning(monkeypatch):
+    monkeypatch.setattr("sapwood.mujoco.models.MANY", 2)
+    b = batch.Batch(compiled(), N, quiet=True)
+    b.expand("geom_size")[...] *= np.linspace(1, 1.1, N)[:, None, None]
+    with pytest.warns(RuntimeWarning, match="4 different models step one after the other.* geom_size"):
+        b.step()

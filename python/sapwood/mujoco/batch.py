@@ -147,7 +147,9 @@ class Batch:
         raise AttributeError(f"a Batch has no attribute {name!r}{hint}")
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name not in DATA_FIELDS:
+        if name in ("state", "warning") and name in self.__dict__:
+            self.__dict__[name][...] = value
+        elif name not in DATA_FIELDS:
             object.__setattr__(self, name, value)
         elif name not in COMPONENTS:
             raise is_output(name)

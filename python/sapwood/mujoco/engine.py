@@ -18,6 +18,7 @@ from ..batch import FAILED, Batch, status_names
 from ..conventions import Coordinates, Floats, quat_matrix
 from ..mjcf import Code, convert
 from ..mjcf.report import warn
+from ..mjcf.source import BALL, FREE, INTEGRATOR_RK4
 from ..mjsensors import MjSensors
 from ..options import Options
 from .derived import BAD, STAGES, WRENCHES, Evaluation
@@ -177,6 +178,8 @@ class Stepper:
         if np.any(bad):
             ctrl = np.where(bad[:, None], 0.0, ctrl)  # as MuJoCo does
         self.push = {name: state[name] for name in ("qfrc_applied", "xfrc_applied") if np.any(state[name])}
+        if "qfrc_applied" in self.push and int(self.m.opt.integrator) == INTEGRATOR_RK4:
+            self._check_stages(state["qfrc_applied"])
         if "xfrc_applied" in self.push:
             pushed = np.any(state["xfrc_applied"] != 0, axis=(0, 2))
             for b in np.nonzero(pushed & ~self._pushable)[0]:
@@ -185,6 +188,17 @@ class Stepper:
         if self.m.nu and (self.controlled or np.any(ctrl) or not self.imported.actuation.rests):
             self.batch.ctrl = self._fill(ctrl)
             self.controlled = True
+
+    def _check_stages(self, force: Floats) -> None:
+        """Forces on dofs of free and ball joints turn with their bodies, also from stage to stage."""
+        for j in np.nonzero(self.m.jnt_type <= BALL)[0]:
+            first = int(self.m.jnt_dofadr[j])
+            if np.any(force[:, first : first + (6 if self.m.jnt_type[j] == FREE else 3)]):
+                name = mujoco.mj_id2name(self.m, mujoco.mjtObj.mjOBJ_JOINT, int(j)) or int(j)
+                raise ValueError(
+                    f"qfrc_applied of joint {name!r}, which is a free or ball joint, with the integrator RK4: not "
+                    "implemented; write xfrc_applied, or choose another integrator"
+                )
 
     def _advance(self, n: int) -> None:
         batch = self.batch

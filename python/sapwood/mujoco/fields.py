@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from ..mjcf.source import mujoco_module
 
 mujoco = mujoco_module()
+if int(mujoco.__version__.split(".")[0]) < 4:
+    raise ImportError(f"MuJoCo {mujoco.__version__} is installed; sapwood.mujoco needs 4.0 or later")
 
 # Fields of a row of the state, with the bits of mjtState in MuJoCo's order.
 COMPONENTS = {

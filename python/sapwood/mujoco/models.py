@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -26,6 +27,7 @@ DERIVED = tuple(
     )
     if name in MODEL_FIELDS
 )
+MANY = 64  # variants of a model, above which a batch warns
 OF_RESET = {"qpos0", "body_pos", "body_quat", "eq_active0", "key_time", "key_qpos", "key_qvel", "key_act", "key_ctrl"}
 OF_RESET |= {"key_mpos", "key_mquat"}
 
@@ -60,6 +62,7 @@ class Models:
         self._scratch: tuple[Any, Any] | None = None
         self._seen: dict[str, NDArray[Any]] = {}  # values of parameters in the last call
         self._version = 0
+        self._warned = False
 
     # ---- fields ----
 
@@ -233,6 +236,14 @@ class Models:
         for i, key in zip(ids, keys):
             members.setdefault(key, []).append(int(i))
         self._variants = {key: found for key, found in self._variants.items() if key in members}
+        if len(members) > MANY and not self._warned:
+            self._warned = True
+            warnings.warn(
+                f"{len(members)} different models step one after the other, because worlds cannot have their own "
+                f"{', '.join(values)} (docs/from_mujoco.md)",
+                RuntimeWarning,
+                stacklevel=6,
+            )
         out = []
         for key, sims in members.items():
             if key not in self._variants:
