@@ -8,7 +8,7 @@ import pytest
 
 mujoco = pytest.importorskip("mujoco")
 
-from sapwood.mujoco import batch  # noqa: E402
+from sapwood.mujoco import batch, engine  # noqa: E402
 
 N = 5
 ARM = """
@@ -233,6 +233,25 @@ def test_bad_numbers_count_a_warning_and_reset_as_mj_step(model, field, warning,
     assert not b.warning[[0, 1, 2, 4]].any()
 
 
+def test_a_simulation_that_fails_later_in_a_call_keeps_the_state_before_it(model, monkeypatch):
+    run, calls = engine.Stepper.run, []
+
+    def fails(self, *arguments):
+        outcome = run(self, *arguments)
+        calls.append(1)
+        outcome.failed.update({0: "made to fail"} if len(calls) == 3 else {})
+        return outcome
+
+    b = batch.Batch(model, 2)
+    b.ctrl[0] = np.nan  # these simulations step one by one
+    before = b.state.copy()
+    monkeypatch.setattr(engine.Stepper, "run", fails)
+    with pytest.raises(batch.SimulationError, match=r"1 of 2 simulations \(0\); simulation 0: made to fail"):
+        b.step(nstep=3)
+    np.testing.assert_array_equal(b.state[0], before[0])
+    assert not b.warning[0].any() and b.time[1] == pytest.approx(3 * 0.004)
+
+
 def test_a_simulation_that_fails_keeps_its_state_and_the_others_run(model):
     b = batch.Batch(model, 8)
     kinds = b.expand("jnt_type")
@@ -249,7 +268,8 @@ def test_a_simulation_that_fails_keeps_its_state_and_the_others_run(model):
     assert not b.status.any() and b.error(3) == ""
 
 
-def test_no_contact_is_dropped_where_there_are_more_than_expected():
+def test_no_contact_is_dropped_where_there_are_more_than_expected(monkeypatch):
+    monkeypatch.setattr("sapwood.probe.contact_capacity", lambda *_: 2)
     xml = "<mujoco><worldbody><geom type='plane' size='5 5 .1'/>{}</worldbody></mujoco>"
     ball = "<body pos='{} 0 1'><freejoint/><geom size='.1'/></body>"
     m = mujoco.MjModel.from_xml_string(xml.format("".join(ball.format(0.3 * i) for i in range(12))))
@@ -259,6 +279,7 @@ def test_no_contact_is_dropped_where_there_are_more_than_expected():
     b.qpos[1, 2::7] = 0.09
     b.step()
     assert list(ncon) == [0, 12]
+    assert b.qvel[1, 2::6].min() > 0  # all of them are pushed up
 
 
 @pytest.mark.parametrize(
@@ -489,3 +510,26 @@ def test_assigning_to_the_state_writes_it(model):
     qpos, kept = b.qpos, b.state
     b.state = b.state + 1
     assert b.state is kept and qpos[0, 0] == 1
+
+
+def test_sensors_on_mocap_bodies_follow_them(rng):
+    kinds = ("framepos", "framequat", "framexaxis", "framezaxis", "framelinvel", "frameangvel")
+    ends = (("site", "m", "xbody", "arm"), ("xbody", "hand", "body", "mocap"), ("geom", "held", None, None))
+    sensors = "".join(
+        f"<{kind} objtype='{a}' objname='{b}'" + (f" reftype='{c}' refname='{d}'/>" if c else "/>")
+        for kind in kinds
+        for a, b, c, d in ends
+    )
+    xml = ARM.replace("<sensor>", f"<sensor>{sensors}").replace(
+        'contype="0" conaffinity="0"/></body>',
+        'contype="0" conaffinity="0"/><site name="m" pos=".1 0 0"/><body pos="0 .2 0" euler="20 0 0">'
+        '<geom name="held" size=".1" contype="0" conaffinity="0" mass="1"/></body></body>',
+    )
+    b = batch.Batch(mujoco.MjModel.from_xml_string(xml), N)
+    scatter(b, rng)
+    b.mocap_pos, b.mocap_quat = rng.normal(0, 1, (N, 1, 3)), rng.normal(0, 1, (N, 1, 4))
+    sensed = b.sensordata
+    b.forward()
+    for i, (m, d) in enumerate(peers(b)):
+        mujoco.mj_forward(m, d)
+        near(sensed[i], d.sensordata, 1e-9)
