@@ -19,7 +19,7 @@ import gzip
 import importlib.util
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -347,12 +347,19 @@ class FieldsFile:
         self.m.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_ISLAND)
 
     def run(self) -> Report:
-        for compare in (self.compare_fields, self.compare_steps, self.compare_trajectories):
-            try:
-                compare()
-            except (ValueError, NotImplementedError) as error:
-                self.report.add(compare.__name__.removeprefix("compare_"), f"refused: {error}", np.inf)
+        self.attempt("fields", self.compare_fields)
+        for integrator in self.data["cases"][0]["next"]:
+            self.attempt(f"next state of {integrator}", lambda name=integrator: self.compare_steps(name))
+        for k, path in enumerate(self.data["trajectories"]):
+            self.attempt(f"trajectory {k}", lambda k=k, path=path: self.compare_trajectory(k, path))
         return self.report
+
+    def attempt(self, what: str, compare: Callable[[], None]) -> None:
+        """What is refused fails."""
+        try:
+            compare()
+        except (ValueError, NotImplementedError) as error:
+            self.report.add(what, f"refused: {error}", np.inf)
 
     def batch(self, count: int, integrator: str, tolerance: float = 0.0) -> Any:
         from sapwood.mujoco import batch
@@ -399,37 +406,34 @@ class FieldsFile:
         out[row, columns[: len(row)]] = values[: len(row)]
         return out + np.tril(out, -1).T if name == "M" else out
 
-    def compare_steps(self) -> None:
+    def compare_steps(self, integrator: str) -> None:
         cases = self.data["cases"]
-        for integrator in cases[0]["next"]:
-            b = self.batch(len(cases), integrator)
-            self.set_states(b)
-            b.step()
-            for i, case in enumerate(cases):
-                theirs = case["next"][integrator]
-                if isinstance(theirs, str):  # MuJoCo's message
-                    continue
-                error = max(scaled(b.bind(name)[i].ravel(), np.ravel(values)) for name, values in theirs.items())
-                self.report.add(f"case {i}", f"next state of {integrator}", error, STATE, integrator)
-
-    def compare_trajectories(self) -> None:
-        for k, path in enumerate(self.data["trajectories"]):
-            if path["growth"] >= WILD:
+        b = self.batch(len(cases), integrator)
+        self.set_states(b)
+        b.step()
+        for i, case in enumerate(cases):
+            theirs = case["next"][integrator]
+            if isinstance(theirs, str):  # MuJoCo's message
                 continue
-            b, error = self.batch(1, path["integrator"], PATH_TOLERANCE), 0.0
-            b.qpos, b.qvel = path["qpos0"], path["qvel0"]
-            inputs = {int(at["step"]): at for at in path["inputs"] or []}
-            for step in range(len(path["qpos"]) * path["stride"]):
-                for name, values in inputs.get(step, {}).items():
-                    if name != "step":
-                        b.bind(name)[0] = np.reshape(values, b.bind(name)[0].shape)
-                if path["ctrl"]:
-                    b.ctrl = path["ctrl"][min(step // path["hold"], len(path["ctrl"]) - 1)]
-                b.step()
-                if step % path["stride"] == path["stride"] - 1:
-                    error = max(error, scaled(b.qpos[0], path["qpos"][step // path["stride"]]))
-            what = f"trajectory, growth {path['growth']:.0e}:"
-            self.report.add(f"trajectory {k}", what, error, TRAJECTORY, "path")
+            error = max(scaled(b.bind(name)[i].ravel(), np.ravel(values)) for name, values in theirs.items())
+            self.report.add(f"case {i}", f"next state of {integrator}", error, STATE, integrator)
+
+    def compare_trajectory(self, k: int, path: dict[str, Any]) -> None:
+        if path["growth"] >= WILD:
+            return
+        b, error = self.batch(1, path["integrator"], PATH_TOLERANCE), 0.0
+        b.qpos, b.qvel = path["qpos0"], path["qvel0"]
+        inputs = {int(at["step"]): at for at in path["inputs"] or []}
+        for step in range(len(path["qpos"]) * path["stride"]):
+            for name, values in inputs.get(step, {}).items():
+                if name != "step":
+                    b.bind(name)[0] = np.reshape(values, b.bind(name)[0].shape)
+            if path["ctrl"]:
+                b.ctrl = path["ctrl"][min(step // path["hold"], len(path["ctrl"]) - 1)]
+            b.step()
+            if step % path["stride"] == path["stride"] - 1:
+                error = max(error, scaled(b.qpos[0], path["qpos"][step // path["stride"]]))
+        self.report.add(f"trajectory {k}", f"trajectory, growth {path['growth']:.0e}:", error, TRAJECTORY, "path")
 
 
 def scaled(ours: Any, theirs: Any) -> float:

@@ -130,13 +130,13 @@ def test_the_program_answers_with_the_numbers() -> None:
 
 
 FIELDS = FILES[0].parents[1] / "dropin/inputs.json.gz"
-NOT_YET = ("next state of implicit", "next state of RK4")  # no such integrator; applied forces turn with free bodies
+NOT_YET = ("next state of implicit", "refused: qfrc_applied")  # no such integrator; forces that turn in stages of RK4
 
 
 def test_fields_steps_and_trajectories_of_a_file_are_mujocos() -> None:
     found = mujoco_files.open_file(str(FIELDS)).run()
-    assert {c.what for c in found.failed} == {*NOT_YET}
-    assert len(found.comparisons) == 332
+    assert all(c.what.startswith(NOT_YET) for c in found.failed)
+    assert len(found.comparisons) == 323 and len(found.failed) == 11
 
 
 def test_a_field_that_differs_fails(tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_a_field_that_differs_fails(tmp_path: Path) -> None:
     data["mjcf"] = str(FIELDS.parent / data["mjcf"])
     (tmp_path / "spoiled.json").write_text(json.dumps(data))
     found = mujoco_files.open_file(str(tmp_path / "spoiled.json")).run()
-    spoiled = {(c.where, c.what.split(",")[0]) for c in found.failed if c.what not in NOT_YET}
+    spoiled = {(c.where, c.what.split(",")[0]) for c in found.failed if not c.what.startswith(NOT_YET)}
     assert spoiled == {("case 3", "qfrc_bias"), ("trajectory 0", "trajectory")}
 
 
