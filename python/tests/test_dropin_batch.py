@@ -8,6 +8,7 @@ import pytest
 
 mujoco = pytest.importorskip("mujoco")
 
+import sapwood  # noqa: E402
 from sapwood.mujoco import batch, engine  # noqa: E402
 
 N = 5
@@ -533,3 +534,14 @@ def test_sensors_on_mocap_bodies_follow_them(rng):
     for i, (m, d) in enumerate(peers(b)):
         mujoco.mj_forward(m, d)
         near(sensed[i], d.sensordata, 1e-9)
+
+
+def test_activations_that_no_step_has_stay_and_give_a_warning(rng):
+    muscle = '<muscle joint="hinge" lengthrange="-1 1"/></actuator>'
+    m = mujoco.MjModel.from_xml_string(ARM.replace("</actuator>", muscle).split("<keyframe>")[0] + "</mujoco>")
+    b = batch.Batch(m, 2)
+    b.act = before = rng.uniform(0, 1, b.act.shape)
+    with pytest.warns(sapwood.SapwoodImportWarning, match="muscle|actuator"):
+        b.step(nstep=3)
+    np.testing.assert_array_equal(b.act, before)
+    assert np.all(np.isfinite(b.qpos)) and np.any(b.qvel)

@@ -93,6 +93,8 @@ class Stepper:
         if not quiet:
             warn(self.model.name, lost)
         self.h = float(m.opt.timestep)
+        activations = self.imported.actuation.activations
+        self.na = 0 if activations is None else len(activations.control)  # MuJoCo's, or 0: those of others stay
         self.coordinates, self.written = self.imported.coordinates, (0, b"")
         self._open()
 
@@ -144,7 +146,7 @@ class Stepper:
         batch.joint_q[...] = self._fill(q)
         batch.joint_qd[...] = self._fill(coordinates.joint_qd(q, state["qvel"]))
         batch.dof_cache[:, :, 0] = self._fill(state["qacc_warmstart"][:, self.order])
-        if self.m.na:
+        if self.na:
             batch.act = self._fill(state["act"])
         if self.m.neq:
             batch.eq_active = self._fill(state["eq_active"] != 0)
@@ -248,7 +250,7 @@ class Stepper:
             "qvel": coordinates.qvel(q, batch.joint_qd[:k]),
             "qacc_warmstart": warm,
         }
-        return {**new, "act": np.array(batch.act[:k], np.float64)} if self.m.na else new
+        return {**new, "act": np.array(batch.act[:k], np.float64)} if self.na else new
 
     # ---- runs ----
 
@@ -303,8 +305,8 @@ class Stepper:
             row = np.asarray(self.batch.step_start[:k], np.float64)
             q, v = row[:, : m.nq], row[:, m.nq : m.nq + m.nv]
             state["qpos"], state["qvel"] = coordinates.qpos(q), coordinates.qvel(q, v)
-            if m.na:
-                state["act"] = row[:, row.shape[1] - self.batch.actuator_act.shape[1] :][:, : m.na]
+            if self.na:
+                state["act"] = row[:, row.shape[1] - self.batch.actuator_act.shape[1] :][:, : self.na]
             state["time"] = new["time"] - self.h
         return state
 
