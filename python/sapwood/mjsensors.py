@@ -164,11 +164,12 @@ class MjSensors:
         if "body_q" in self.names or lagged:
             pose, velocity = batch._get("body_q"), batch._get("body_qd")
             self.now = self.start = Kinematics(batch, pose, velocity, np.zeros_like(velocity))
-        self.qpos, self.qvel, self.time = batch.qpos, batch.qvel, batch.time
         if "step_start" in self.names or lagged:
             self._take_start(batch._get("step_start"))
+        self.lagged = lagged
         if lagged:
-            self._go_back()
+            self.now = self.start
+            self.arrays |= {"joint_q": self.start_q, "joint_qd": self.start_qd}
         out = np.zeros((n, self.size))
         for sensor in self.sensors:
             values = np.asarray(self._reading(sensor), np.float64).reshape(n, sensor.size)
@@ -188,17 +189,9 @@ class MjSensors:
         pose = np.where(self.stepped[..., None], motion[..., :7], self.now.pose[:, :-1])
         self.start = Kinematics(self.batch, pose, motion[..., 7:13], motion[..., 13:])
 
-    def _go_back(self) -> None:
-        """Makes the start of the last step the present."""
-        coordinates = self.batch._coordinates
-        self.now = self.start
-        self.arrays |= {"joint_q": self.start_q, "joint_qd": self.start_qd}
-        self.qpos, self.qvel = coordinates.qpos(self.start_q), coordinates.qvel(self.start_q, self.start_qd)
-        self.time = self.time - self.batch.dt
-
     def _reading(self, sensor: MjSensor) -> Any:
         if sensor.kind == "clock":
-            return self.time
+            return self.batch.time - (self.batch.dt if self.lagged else 0.0)
         if sensor.subtree is not None and sensor.frame is not None:
             return self._internal_force(sensor)
         if sensor.subtree is not None:
@@ -212,7 +205,12 @@ class MjSensors:
         return self._joint(sensor)
 
     def _joint(self, sensor: MjSensor) -> Any:
-        values = self.qpos if sensor.kind in ("jointpos", "ballquat") else self.qvel
+        of_position, coordinates = sensor.kind in ("jointpos", "ballquat"), self.batch._coordinates
+        if self.lagged:
+            q, qd = self.start_q, self.start_qd
+            values = coordinates.qpos(q) if of_position else coordinates.qvel(q, qd)
+        else:
+            values = self.batch.qpos if of_position else self.batch.qvel
         values = values[:, sensor.place : sensor.place + sensor.size]
         return values / np.linalg.norm(values, axis=1, keepdims=True) if sensor.kind == "ballquat" else values
 
