@@ -545,3 +545,29 @@ def test_activations_that_no_step_has_stay_and_give_a_warning(rng):
         b.step(nstep=3)
     np.testing.assert_array_equal(b.act, before)
     assert np.all(np.isfinite(b.qpos)) and np.any(b.qvel)
+
+
+STILL = "<mujoco><worldbody><body name='a' mocap='true'><geom size='.1'/></body></worldbody></mujoco>"
+
+
+@pytest.mark.parametrize("xml", [ARM, STILL])
+def test_every_field_binds_and_expands_in_every_call(xml):
+    b = batch.Batch(mujoco.MjModel.from_xml_string(xml), 2)
+    for name in batch.DATA_FIELDS:
+        assert b.bind(name).shape[0] == 2
+    for call in (b.step, b.forward, lambda: b.step(nstep=2, stage=2), lambda: b.step(stage=1), lambda: b.step(stage=3)):
+        call()
+    for name in batch.MODEL_FIELDS:
+        assert b.expand(name).shape[0] == 2
+    b.step()
+    for name in batch.DATA_FIELDS:
+        assert np.all(np.isfinite(b.bind(name).astype(float))), name
+
+
+def test_no_simulations_are_a_call_that_does_nothing(model):
+    b = batch.Batch(model, 2)
+    for call in (b.step, b.forward, b.reset, b.set_const):
+        call([])
+    out = b.rollout(3, record=("qpos", "ncon"), ids=[])
+    assert out["qpos"].shape == (0, 3, model.nq) and out["ncon"].shape == (0, 3)
+    assert b.jac(1, np.zeros(3), ids=[])[0].shape == (0, 3, model.nv) and not b.time.any()

@@ -424,10 +424,15 @@ class Still:
             mujoco.mj_getState(self.m, self.data, row, INTEGRATION)
             sensed[i] = self.data.sensordata
         none = np.zeros(len(rows), bool)
-        solved = lambda name: np.zeros((len(rows), *np.shape(getattr(self.data, name))), np.int32)
-        lagged = Evaluation(self.m, group.constants, self.layout.state(rows), solved)
+        lagged = Evaluation(
+            self.m, group.constants, self.layout.state(rows), lambda name: self._solved(name, len(rows))
+        )
         new = self.layout.state(after)
         return Outcome(new, np.zeros((len(rows), 0)), lagged, lambda stage: sensed, none, {})
+
+    def _solved(self, name: str, k: int) -> NDArray[Any]:
+        like = np.zeros((self.m.nbody, 6)) if name == WRENCHES else np.asarray(getattr(self.data, name))
+        return np.zeros((k, *like.shape), like.dtype)
 
     def sense(self, rows: Floats, group: Group) -> Floats:
         out = np.zeros((len(rows), self.m.nsensordata))

@@ -485,10 +485,11 @@ class Positions:
             out["moment_colind"][i, : counts.sum()] = np.concatenate(columns)
         return out
 
-    def __getattr__(self, name: str) -> Any:
-        if name in PATTERN:
-            return self._pattern[name]
-        raise AttributeError(name)
+    moment_rownnz = property(lambda self: self._pattern["moment_rownnz"])
+    moment_rowadr = property(lambda self: self._pattern["moment_rowadr"])
+    moment_colind = property(lambda self: self._pattern["moment_colind"])
+    ten_wrapadr = property(lambda self: self._pattern["ten_wrapadr"])
+    ten_wrapnum = property(lambda self: self._pattern["ten_wrapnum"])
 
     @property
     def actuator_moment(self) -> Floats:
