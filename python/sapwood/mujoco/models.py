@@ -60,7 +60,8 @@ class Models:
         self._variants: dict[bytes, tuple[Any, bytes]] = {}  # models with values of their own, by these values
         self._rows: dict[int, Floats] = {}  # of resets
         self._scratch: tuple[Any, Any] | None = None
-        self._seen: dict[str, NDArray[Any]] = {}  # values of parameters in the last call
+        self._seen: dict[str, NDArray[Any]] = {}  # values of fields in the last call
+        self._kinds: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]] = ((), (), ())  # of these fields
         self._version = 0
         self._warned = False
 
@@ -104,7 +105,8 @@ class Models:
     def constants(self, ids: NDArray[np.intp]) -> Mapping[str, NDArray[Any]]:
         if self.given is not None:
             return OfModels([self._base_of(int(i)) for i in ids])
-        return acting(self.base, {name: values[ids] for name, values in self.values.items()})
+        every = len(ids) == self.count
+        return acting(self.base, {name: values if every else values[ids] for name, values in self.values.items()})
 
     # ---- models ----
 
@@ -202,31 +204,33 @@ class Models:
                 Group(ids[[k == key for k in keys]], self._base_of(int(ids[keys.index(key)])), key, {})
                 for key in dict.fromkeys(keys)
             ]
-        values = {name: array for name, array in self.values.items() if self._differs(name, array)}
-        for name in [name for name in values if is_structural(name)]:
-            for i in ids[np.any(_rows(values[name])[ids] != _rows(self._array(name)[None]), axis=1)]:
+        own, others, structural = self._sorted()
+        for name in structural:
+            differs = np.any(_rows(self.values[name])[ids] != _rows(self._array(name)[None]), axis=1)
+            for i in ids[differs]:
                 failed.setdefault(int(i), f"{name} differs from the model's: structural numbers are shared")
-            del values[name]
         ids = ids[~np.isin(ids, list(failed))] if failed else ids
         if not len(ids):
             return []
-        own = [name for name in values if is_parameter(self.base, name)]
-        others = {name: values[name] for name in values if name not in own and not is_passive(self.base, name)}
-        self._note({name: values[name] for name in own})
-        groups = self._variants_of(ids, others) if others else [Group(ids, self.base, self.key, {})]
+        groups = [Group(ids, self.base, self.key, {})]
+        if others:
+            groups = self._variants_of(ids, {name: self.values[name] for name in others})
         for group in groups:
-            group.constants, group.own, group.version = self.constants(group.ids), tuple(own), self._version
+            group.constants, group.own, group.version = self.constants(group.ids), own, self._version
         return groups
 
-    def _differs(self, name: str, array: NDArray[Any]) -> bool:
-        return bool(np.any(array != self._array(name)))
-
-    def _note(self, values: dict[str, NDArray[Any]]) -> None:
-        """Notes the values of parameters, and whether they have changed."""
-        if values.keys() != self._seen.keys() or any(
-            not np.array_equal(self._seen[name], values[name]) for name in values
-        ):
-            self._seen, self._version = {name: array.copy() for name, array in values.items()}, self._version + 1
+    def _sorted(self) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+        """The fields that differ from the model's: parameters of worlds, others that act, structural ones."""
+        values, seen = self.values, self._seen
+        if values.keys() != seen.keys() or not all(np.array_equal(seen[name], values[name]) for name in values):
+            self._seen = {name: array.copy() for name, array in values.items()}
+            self._version += 1
+            differ = [name for name, array in values.items() if np.any(array != self._array(name))]
+            structural = tuple(name for name in differ if is_structural(name))
+            acting = [name for name in differ if name not in structural and not is_passive(self.base, name)]
+            own = tuple(name for name in acting if is_parameter(self.base, name))
+            self._kinds = own, tuple(name for name in acting if name not in own), structural
+        return self._kinds
 
     def _variants_of(self, ids: NDArray[np.intp], values: dict[str, NDArray[Any]]) -> list[Group]:
         """One group for each model that differs from the others in a number."""
