@@ -206,6 +206,17 @@ STAGE_FN void report_link_forces(const Context *ctx, int l, mask constrained, ma
     }
 }
 
+/* Sums the impulse of all terms again where a direction has its memory (SapProblemLayout): a method may end after a
+ * direction that it does not take. */
+STAGE_FN void report_sum_impulse(const Context *ctx) {
+    if (ctx->args->problem.impulse != ctx->args->newton.layout.d)
+        return;
+    TEAM_FOR(i, ctx->args->plan.nv)
+        SOLVE(impulse)[i] = HAS_DOF_TERMS ? SOLVE(dof_gamma)[i] : real_of(0);
+    terms_add_impulse(ctx);
+    TEAM_SYNC(); /* links read the sums of their dofs */
+}
+
 KERNEL_FN bool report_asked_for_contacts(const SapReportArgs *r) {
     return r->impulse || r->velocity || r->frame || r->gap || r->weight || r->pair || r->position || r->force ||
            r->jacobian || r->region;
@@ -229,6 +240,8 @@ STAGE_FN void report_world(const Context *ctx, const SolveResult *n, mask constr
     if (REPORTS && (r->drive || r->limit || r->friction))
         TEAM_FOR(i, ctx->args->plan.nv)
             report_joint(ctx, i, mine);
+    if (REPORTS && r->extra && r->extra->joint_constraint)
+        report_sum_impulse(ctx);
     if (REPORTS && r->extra && report_asked_for_joints(r->extra))
         TEAM_FOR(l, ctx->args->plan.nl)
             report_link_forces(ctx, l, constrained, mine);
