@@ -172,9 +172,10 @@ typedef struct SapOptions {
     double restitution;                      /* part of the normal velocity that an impact returns; default 0, 0 .. 1 */
     SapRestitutionRule restitution_rule;     /* default moreau */
     double restitution_threshold; /* m/s, normal velocity below which contacts do not bounce; default 0.05, >= 0 */
-    double push_factor;           /* part of an overlap that a rigid contact removes per step; default 0.2, 0 .. 1 */
-    double max_push;              /* m/s or rad/s, largest velocity of that removal; default 1, >= 0 */
-    bool warm_start;              /* start from the forces of the last step (docs/dual.md); default false */
+    int restitution_guard; /* 1: the contacts of a world never do work by restitution (docs/dual.md); default 1 */
+    double push_factor;    /* part of an overlap that a rigid contact removes per step; default 0.2, 0 .. 1 */
+    double max_push;       /* m/s or rad/s, largest velocity of that removal; default 1, >= 0 */
+    bool warm_start;       /* start from the forces of the last step (docs/dual.md); default false */
     /* Newton iterations; default 0 = 100, or the own limit of a method in impulses; -1 = none: the initial guess is
      * returned; -1 .. 1000000 */
     int max_iterations;

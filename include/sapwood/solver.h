@@ -44,13 +44,22 @@ enum {
      * step or more (docs/free_motion.md). Take a shorter step, or gyroscopic = implicit, which never sets this bit. */
     SAP_WORLD_FAST_SPIN = 1 << 14,
 
-    /* Solvers in impulses (docs/dual.md). Neither is a failure. */
+    /* A free body moved by more than the thickness of its thinnest shape in a step, h |v| of its centre of mass: it may
+     * have passed through another body without a contact. Take a shorter step. */
+    SAP_WORLD_MAY_TUNNEL = 1 << 17,
+    /* A contact is deeper than half of the thickest shape of one of its bodies, at the start of the step: a heavy body
+     * presses a light one through another, or contacts are too soft (docs/contact_law.md#heavy-bodies-on-light-ones). */
+    SAP_WORLD_DEEP_CONTACT = 1 << 19,
+
+    /* Solvers in impulses (docs/dual.md). None is a failure. */
     SAP_WORLD_UNBOUNDED = 1 << 15,             /* the targets contradict each other: solved with compliance instead */
     SAP_WORLD_COULOMB_NOT_CONVERGED = 1 << 16, /* friction_law = coulomb: it has the solution of the convex law */
+    SAP_WORLD_BOUNCE_REDUCED = 1 << 20,        /* restitution would add energy: a part of the bounce is left out */
 
     /* The bits that accumulate over the steps of a call; the others are those of its last step. */
     SAP_WORLD_LASTING = SAP_WORLD_FAILED | SAP_WORLD_NOT_CONVERGED | SAP_WORLD_CONTACTS_TRUNCATED |
-                        SAP_WORLD_FAST_SPIN | SAP_WORLD_UNBOUNDED | SAP_WORLD_COULOMB_NOT_CONVERGED
+                        SAP_WORLD_FAST_SPIN | SAP_WORLD_MAY_TUNNEL | SAP_WORLD_DEEP_CONTACT | SAP_WORLD_UNBOUNDED |
+                        SAP_WORLD_COULOMB_NOT_CONVERGED | SAP_WORLD_BOUNCE_REDUCED
 };
 
 /* Creates a solver for num_worlds >= 1 worlds. The solver keeps the model alive and copies the options; options NULL =

@@ -257,13 +257,15 @@ static double allowed_residual(const SapOptions *o) {
                                                                                               : solved_residual;
 }
 
+/* Of a step in impulses that was solved with another W, or has the impulses between two solutions, nothing is
+ * recomputed. */
 static void check_solved(const Step *s, const Work *w, int place) {
     uint32_t status = w->status[place];
     bool sap = s->options->contact_solver == SAP_SOLVER_SAP;
     double reported = ((const double *)s->residual.data)[place], rounding = 0, residual = 0;
     if (sap && s->force.data)
         residual = residual_of_momentum(s, w, place, &rounding);
-    else if (w->record.max_rows > 0 && !(status & SAP_WORLD_UNBOUNDED)) /* solved with another W */
+    else if (w->record.max_rows > 0 && !(status & (SAP_WORLD_UNBOUNDED | SAP_WORLD_BOUNCE_REDUCED)))
         residual = residual_of_impulses(s, w, place, &rounding);
     double allowed = rounding + (sap ? reported + drift : scales * reported);
     if (isfinite(allowed_residual(s->options)))

@@ -82,6 +82,7 @@ static const struct {
     {"restitution", "0", "1"},
     {"restitution_rule", "moreau", "clamped"},
     {"restitution_threshold", "0.05", "0"},
+    {"restitution_guard", "true", "false"},
     {"push_factor", "0.2", "1"},
     {"max_push", "1", "0"},
     {"warm_start", "false", "true"},

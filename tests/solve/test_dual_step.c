@@ -248,6 +248,85 @@ Test(dual_step, a_sphere_with_restitution_one_half_rises_to_a_quarter) {
     bounce("0.02"); /* contacts ahead of the impact do not brake it */
 }
 
+#define TUMBLE                                                                                                         \
+    "schema_version: 1\n"                                                                                              \
+    "simulation: {dt: 0.002, max_contacts: 16}\n"                                                                      \
+    "builder: {gravity: 0, rigid_gap: 0, defaults: {shape: {density: 1000, mu: 0.8}}}\n"                               \
+    "bodies: [{id: box, transform: {p: [0, 0, 1]}, shapes: [{type: box, hx: 0.2, hy: 0.1, hz: 0.05}]}]\n"              \
+    "joints: [{id: free, type: free, parent: world, child: box}]\n"                                                    \
+    "articulations: [{id: box, joints: [free]}]\n"                                                                     \
+    "post_build:\n"                                                                                                    \
+    "- {op: add_shape, body: world, type: box, hx: 2, hy: 2, hz: 0.5, transform: {p: [0, 0, 2.5]}}\n"                  \
+    "- {op: add_shape, body: world, type: box, hx: 0.5, hy: 3, hz: 3, transform: {p: [1.5, 0, 1]}}\n"                  \
+    "- {op: add_shape, body: world, type: box, hx: 0.5, hy: 3, hz: 3, transform: {p: [-1.5, 0, 1]}}\n"                 \
+    "- {op: add_shape, body: world, type: box, hx: 3, hy: 0.5, hz: 3, transform: {p: [0, 1.5, 1]}}\n"                  \
+    "- {op: add_shape, body: world, type: box, hx: 3, hy: 0.5, hz: 3, transform: {p: [0, -1.5, 1]}}\n"
+
+/* Kinetic energy of the box of 8 kg. */
+static double tumble_energy(const SapBatch *batch) {
+    const double *v = velocity(batch), *q = position(batch) + 3, m = 8, half[3] = {0.2, 0.1, 0.05};
+    double energy = 0, w[3], t[3];
+    for (int i = 0; i < 3; i++) /* omega in body axes: w - 2 q4 (q x w) + 2 q x (q x w) */
+        t[i] = 2 * (q[(i + 1) % 3] * v[3 + (i + 2) % 3] - q[(i + 2) % 3] * v[3 + (i + 1) % 3]);
+    for (int i = 0; i < 3; i++)
+        w[i] = v[3 + i] - q[3] * t[i] + q[(i + 1) % 3] * t[(i + 2) % 3] - q[(i + 2) % 3] * t[(i + 1) % 3];
+    for (int i = 0; i < 3; i++) {
+        double a = half[(i + 1) % 3], b = half[(i + 2) % 3];
+        energy += m * v[i] * v[i] / 2 + m * (a * a + b * b) / 6 * w[i] * w[i];
+    }
+    return energy;
+}
+
+/* The largest gain of energy in a step, relative to all of it, of a box that tumbles between walls. Nothing is pushed
+ * out, and the spin keeps its energy. *reduced counts steps whose bounce was reduced. */
+static double tumble_gain(SapContactSolver solver, SapFrictionLaw law, SapRestitutionRule rule, int guard,
+                          int *reduced) {
+    SapScene *scene = parse(TUMBLE);
+    SapOptions o = options_of(solver);
+    o.restitution = 1;
+    o.friction_law = law;
+    o.restitution_rule = rule;
+    o.restitution_guard = guard;
+    o.push_factor = 0;
+    o.gyroscopic = SAP_GYROSCOPIC_IMPLICIT;
+    SapBatch *batch = create(scene, &o);
+    static const double start[6] = {3, -2, 1.5, 4, 7, -5};
+    memcpy(velocity(batch), start, sizeof start);
+    double before = tumble_energy(batch), most = 0;
+    *reduced = 0;
+    for (int step = 0; step < 1500; step++) {
+        need(sap_batch_step(batch, 0.002, 1));
+        double after = tumble_energy(batch);
+        most = fmax(most, after / before - 1);
+        before = after;
+        *reduced += (status_of(batch) & SAP_WORLD_BOUNCE_REDUCED) != 0;
+    }
+    sap_batch_destroy(batch);
+    sap_scene_destroy(scene);
+    return most;
+}
+
+/* The tolerance is ten times that of the guard, which is ten times that of the solve. */
+Test(dual_step, restitution_adds_no_energy) {
+    static const struct {
+        SapContactSolver solver;
+        SapFrictionLaw law;
+        SapRestitutionRule rule;
+    } cases[] = {{SAP_SOLVER_CONE, SAP_FRICTION_CONVEX, SAP_RESTITUTION_MOREAU},
+                 {SAP_SOLVER_CONE, SAP_FRICTION_COULOMB, SAP_RESTITUTION_MOREAU},
+                 {SAP_SOLVER_CONE, SAP_FRICTION_CONVEX, SAP_RESTITUTION_CLAMPED},
+                 {SAP_SOLVER_PGS, SAP_FRICTION_CONVEX, SAP_RESTITUTION_MOREAU},
+                 {SAP_SOLVER_PGS_ROWS, SAP_FRICTION_CONVEX, SAP_RESTITUTION_MOREAU}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int reduced, none;
+        double gain = tumble_gain(cases[i].solver, cases[i].law, cases[i].rule, 1, &reduced);
+        double without = tumble_gain(cases[i].solver, cases[i].law, cases[i].rule, 0, &none);
+        cr_log_info("case %zu: %.3g with the guard (%d steps), %.3g without", i, gain, reduced, without);
+        cr_expect_leq(gain, 1e-4, "case %zu: %g", i, gain);
+        cr_expect(without > 0.01 && reduced > 0 && none == 0, "case %zu: %g, %d, %d", i, without, reduced, none);
+    }
+}
+
 /* ---- truthful ---- */
 
 /* A sphere between two planes that are closer than its diameter: no velocity pushes it out of both. */

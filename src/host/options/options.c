@@ -130,6 +130,7 @@ static const Choice truths[] = {{"true", 1}, {"false", 0}, {"yes", 1}, {"no", 0}
     X(restitution, FROM_TO(0, 1), .fallback = 0)                                                                       \
     X(restitution_rule, CHOICE(restitution_rules), .fallback = SAP_RESTITUTION_MOREAU)                                 \
     X(restitution_threshold, REAL(0), .fallback = 0.05)                                                                \
+    X(restitution_guard, BOOL, .fallback = 1)                                                                          \
     X(push_factor, FROM_TO(0, 1), .fallback = 0.2)                                                                     \
     X(max_push, REAL(0), .fallback = 1)                                                                                \
     X(warm_start, BOOL, .fallback = 0)                                                                                 \

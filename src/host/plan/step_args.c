@@ -74,6 +74,7 @@ static SapStatus set_dual_options(const SapPlan *plan, const SapOptions *o, SapS
     d->warm_start = o->warm_start;
     d->moreau = o->restitution_rule == SAP_RESTITUTION_MOREAU;
     d->restitution = o->restitution;
+    d->bounce_guard = o->restitution > 0 && o->restitution_guard;
     d->restitution_threshold = o->restitution_threshold;
     d->push_factor = o->push_factor;
     d->max_push = o->max_push;

@@ -81,6 +81,7 @@ SAP_SPECIALIZED(SapNewtonArgs)
 typedef struct SapDualStepArgs {
     int compliance, moreau; /* SapContactCompliance; 1: restitution_rule = moreau */
     int warm_start;         /* 1: steps read and write the contact cache, if there is one */
+    int bounce_guard;       /* 1: restitution adds no energy (dual/bounce.h) */
     double restitution, restitution_threshold, push_factor, max_push; /* as in SapOptions */
     SapDualOptions options;
     SapDualLayout layout;

@@ -157,7 +157,7 @@ enum { SAP_CONVEX_BYTES_F32 = 12736, SAP_CONVEX_BYTES_F64 = 22720 };
 
 /* Reals of scratch of a dual problem (dual/problem.h): two packed triangles, and vectors with one element per row
  * or per block. */
-enum { SAP_DUAL_ROW_VECTORS = 24, SAP_DUAL_BLOCK_VECTORS = 20 };
+enum { SAP_DUAL_ROW_VECTORS = 25, SAP_DUAL_BLOCK_VECTORS = 20 };
 #define SAP_DUAL_SCRATCH(blocks, rows)                                                                                 \
     ((long long)(rows) * ((rows) + 1) + SAP_DUAL_ROW_VECTORS * (long long)(rows) +                                     \
      SAP_DUAL_BLOCK_VECTORS * (long long)(blocks))

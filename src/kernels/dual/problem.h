@@ -37,6 +37,7 @@ typedef struct Dual {
     real *x, *z;           /* the iterate of a method */
     real *point, *image;   /* a candidate, and P times it */
     real *kept;            /* an answer that another attempt may replace */
+    real *bounce;          /* the answer with restitution where it would add energy (dual/bounce.h) */
     real *work[12];        /* for methods */
     real *shape[3];        /* [blocks][CONE_SHAPE] for the method cone */
     real *slip[3];         /* [blocks] for Coulomb's law */
@@ -52,7 +53,7 @@ typedef struct Dual {
     mask optimal, settled, limit, no_descent, unbounded, not_coulomb; /* how the solve ended: SAP_WORLD_... */
 } Dual;
 
-enum { CONE_SHAPE = 5, DUAL_WORK = 12, DUAL_SHAPES = 3, DUAL_SLIPS = 3, DUAL_VECTORS = 12 + DUAL_WORK };
+enum { CONE_SHAPE = 5, DUAL_WORK = 12, DUAL_SHAPES = 3, DUAL_SLIPS = 3, DUAL_VECTORS = 13 + DUAL_WORK };
 
 static_assert(SAP_DUAL_ROW_VECTORS == (int)DUAL_VECTORS, "data/layouts.h has another number of vectors");
 static_assert(SAP_DUAL_BLOCK_VECTORS == (int)(DUAL_SHAPES * CONE_SHAPE + DUAL_SLIPS + 2), "the same for blocks");
@@ -89,6 +90,7 @@ KERNEL_FN void dual_open(Dual *dual, const SapDualShape *shape, const SapDualOpt
     dual->point = dual_take(&scratch, rows);
     dual->image = dual_take(&scratch, rows);
     dual->kept = dual_take(&scratch, rows);
+    dual->bounce = dual_take(&scratch, rows);
     dual->guess = dual_take(&scratch, rows);
     for (int i = 0; i < DUAL_WORK; i++)
         dual->work[i] = dual_take(&scratch, rows);

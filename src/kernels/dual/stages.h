@@ -16,6 +16,7 @@
 #include "kernels/dual/step.h"
 #include "kernels/dual/cache.h"
 #include "kernels/dual/record.h"
+#include "kernels/dual/bounce.h"
 #include "kernels/dual/step_solve.h"
 
 #include "kernels/step/measure.h"

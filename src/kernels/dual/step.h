@@ -200,8 +200,8 @@ KERNEL_FN real restitution_target(const SapDualStepArgs *dual, real gap, real be
     return real_select(bounces, target, c);
 }
 
-/* The rows of slot c at the free velocity u = J v* with J v0 = before. */
-KERNEL_FN ContactRows contact_rows(const Context *ctx, int c, real before, real free) {
+/* The rows of slot c at the free velocity u = J v* with J v0 = before. No contact bounces in the worlds of `calm`. */
+KERNEL_FN ContactRows contact_rows(const Context *ctx, int c, real before, real free, mask calm) {
     const SapDualStepArgs *dual = ctx->args->dual;
     const ContactLaw *law = (const ContactLaw *)SLOT(law, c);
     real gap = *SLOT_SETUP(phi0, c), k = SLOT_SETUP(pair, c)[1], tau = SLOT_SETUP(pair, c)[2], h = STAGE_H;
@@ -216,7 +216,7 @@ KERNEL_FN ContactRows contact_rows(const Context *ctx, int c, real before, real 
     } else {
         rows.c = rigid_target(dual, gap, h);
     }
-    rows.c = restitution_target(dual, gap, before, free, rows.c);
+    rows.c = real_select(calm, rows.c, restitution_target(dual, gap, before, free, rows.c));
     return rows;
 }
 
@@ -251,13 +251,13 @@ KERNEL_FN void dual_step_put_block(const Context *ctx, Dual *dual, int c, int d,
 }
 
 /* Right-hand side and friction of slot c; its diagonal block with compliance. */
-STAGE_FN void dual_step_contact(const Context *ctx, Dual *dual, int c) {
+STAGE_FN void dual_step_contact(const Context *ctx, Dual *dual, int c, mask calm) {
     Constraint k = constraint_at(ctx, c);
     const int *record = SLOT_SETUP_INTS(record, c);
     mask moves = *SLOT_MOVES(c) != K(0.0);
     Vec3 u = constraint_J_mul(&k, DUAL_STEP(v_free));
     real before = ctx->args->dual->restitution > 0 ? constraint_J_mul(&k, SOLVE(v0)).z : real_of(0), W[9];
-    ContactRows rows = contact_rows(ctx, c, before, u.z);
+    ContactRows rows = contact_rows(ctx, c, before, u.z, calm);
     delassus_slots(ctx, c, c, W);
     W[0] = W[0] + rows.R.x;
     W[4] = W[4] + rows.R.y;
@@ -325,8 +325,8 @@ STAGE_FN void dual_step_row(const Context *ctx, Dual *dual, int r) {
     dual->hi[row] = at.hi;
 }
 
-/* Writes the problems of the pack. */
-STAGE_FN void dual_step_load(const Context *ctx, Dual *dual) {
+/* Writes the problems of the pack, without restitution in the worlds of `calm`. */
+STAGE_FN void dual_step_load(const Context *ctx, Dual *dual, mask calm) {
     int slots = ctx->num_slots, rows = dual->blocks - *DUAL_INTS(contacts), nv = ctx->args->plan.nv;
     /* Y, and zeros where a world has no record */
     TEAM_FOR(c, slots)
@@ -345,7 +345,7 @@ STAGE_FN void dual_step_load(const Context *ctx, Dual *dual) {
     TEAM_SYNC(); /* products read Y of other slots and dofs; P and q are zero */
     /* contacts, their products with each other, then the other rows */
     TEAM_FOR(c, slots)
-        dual_step_contact(ctx, dual, c);
+        dual_step_contact(ctx, dual, c, calm);
     TEAM_FOR_2(c, slots, d, slots) {
         real W[9];
         if (d < c) {
