@@ -65,12 +65,15 @@ static const struct {
                     {SAP_WORLD_COST_STALLED, "COST_STALLED"},
                     {SAP_WORLD_CONTACTS_TRUNCATED, "CONTACTS_TRUNCATED"},
                     {SAP_WORLD_FAST_SPIN, "FAST_SPIN"},
+                    {SAP_WORLD_MAY_TUNNEL, "MAY_TUNNEL"},
+                    {SAP_WORLD_DEEP_CONTACT, "DEEP_CONTACT"},
                     {SAP_WORLD_UNBOUNDED, "UNBOUNDED"},
-                    {SAP_WORLD_COULOMB_NOT_CONVERGED, "COULOMB_NOT_CONVERGED"}};
+                    {SAP_WORLD_COULOMB_NOT_CONVERGED, "COULOMB_NOT_CONVERGED"},
+                    {SAP_WORLD_BOUNCE_REDUCED, "BOUNCE_REDUCED"}};
 enum { NUM_STATUS_NAMES = sizeof status_names / sizeof *status_names };
 
 typedef struct StatusText {
-    char text[256];
+    char text[512];
 } StatusText;
 
 /* "NONFINITE_STATE, FAST_SPIN", or "none". */

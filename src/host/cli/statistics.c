@@ -121,6 +121,8 @@ void cli_statistics_finish(CliStatistics *s, const CliBatch *batch) {
         s->not_converged += (batch->seen[w] & SAP_WORLD_NOT_CONVERGED) != 0;
         s->truncated += (batch->seen[w] & SAP_WORLD_CONTACTS_TRUNCATED) != 0;
         s->fast_spins += (batch->seen[w] & SAP_WORLD_FAST_SPIN) != 0;
+        s->tunnels += (batch->seen[w] & SAP_WORLD_MAY_TUNNEL) != 0;
+        s->deep += (batch->seen[w] & SAP_WORLD_DEEP_CONTACT) != 0;
         s->unbounded += (batch->seen[w] & SAP_WORLD_UNBOUNDED) != 0;
         s->not_coulomb += (batch->seen[w] & SAP_WORLD_COULOMB_NOT_CONVERGED) != 0;
         for (int i = 0; i < CLI_NUM_ENDS; i++)
@@ -159,6 +161,8 @@ static void merge(void *state, void *mine) {
         to->by_end[i] += from->by_end[i];
     to->truncated += from->truncated;
     to->fast_spins += from->fast_spins;
+    to->tunnels += from->tunnels;
+    to->deep += from->deep;
     to->unbounded += from->unbounded;
     to->not_coulomb += from->not_coulomb;
     for (int i = 0; i < CLI_NUM_STOPS; i++)
@@ -209,6 +213,14 @@ void cli_statistics_print(const CliStatistics *s, const CliBatch *batch, int wid
         printf("%-*s a body spins too fast for the time step in %d of %d worlds: the explicit gyroscopic torque adds "
                "energy; take a shorter step, or gyroscopic=implicit\n",
                width, "WARNING", s->fast_spins, batch->total);
+    if (s->tunnels)
+        printf("%-*s a free body moves by more than its thickness in a step in %d of %d worlds: it may pass through "
+               "others; take a shorter step\n",
+               width, "WARNING", s->tunnels, batch->total);
+    if (s->deep)
+        printf("%-*s a contact is deeper than half of a body in %d of %d worlds: a heavy body presses a light one, or "
+               "contacts are soft\n",
+               width, "WARNING", s->deep, batch->total);
     if (s->unbounded)
         printf("%-*s contact targets that contradict each other in %d of %d worlds: solved with compliance instead\n",
                width, "note", s->unbounded, batch->total);
@@ -231,6 +243,8 @@ void cli_statistics_put(const CliStatistics *s, const CliBatch *batch, json_t **
     cli_json_put(json, "line_search_iterations", cli_count_json(&s->line));
     cli_json_put(json, "not_converged", cli_counts_json(s->not_converged, cli_ends, s->by_end, CLI_NUM_ENDS));
     cli_json_put(json, "fast_spin_worlds", json_integer(s->fast_spins));
+    cli_json_put(json, "may_tunnel_worlds", json_integer(s->tunnels));
+    cli_json_put(json, "deep_contact_worlds", json_integer(s->deep));
     cli_json_put(json, "unbounded_worlds", json_integer(s->unbounded));
     cli_json_put(json, "coulomb_not_converged_worlds", json_integer(s->not_coulomb));
 }

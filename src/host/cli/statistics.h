@@ -49,6 +49,7 @@ typedef struct CliStatistics {
     CliCount contacts, needed, newton, line; /* per world; needed: including contacts without a slot */
     int not_converged, by_end[CLI_NUM_ENDS]; /* number of worlds, in any step */
     int truncated;                           /* number of worlds with dropped contacts, in any step */
+    int tunnels, deep;                       /* number of worlds with MAY_TUNNEL, DEEP_CONTACT in any step */
     int fast_spins;                          /* number of worlds with a body that spins too fast, in any step */
     int unbounded, not_coulomb;              /* number of worlds with these bits of solvers in impulses, in any step */
     double stops[CLI_NUM_STOPS];             /* number of solves */

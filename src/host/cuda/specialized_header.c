@@ -125,7 +125,7 @@ static int list_tables(const SapPlan *plan, Table tables[MOST_TABLES]) {
         descendants += tree->row[i].num_desc;
     /* Tables of the plan, and of the pattern of the tree. */
     const Table of_plan[] = {
-        TABLE("SapPlan", link, "SapLink", plan->nl, 14, 1),
+        TABLE("SapPlan", link, "SapLink", plan->nl, 14, 3),
         INTS(child, plan->nl),
         INTS(level_start, plan->num_levels + 1),
         INTS(level_link, plan->nl),

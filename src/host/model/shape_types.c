@@ -140,6 +140,34 @@ static void height_field_bound(const SapModelArrays *m, int shape, double *bound
     bound[3] = norm(half[0], half[1], high / 2 - low / 2);
 }
 
+/* ---- thickness ---- */
+
+static double box_thickness(const double h[3]) {
+    return 2 * fmin(h[0], fmin(h[1], h[2]));
+}
+
+static double round_thickness(const double size[3]) {
+    return 2 * size[0];
+}
+
+static double cylinder_thickness(const double size[3]) {
+    return 2 * fmin(size[0], size[1]);
+}
+
+static double hull_thickness(const SapModelArrays *m, int shape) {
+    int mesh = m->shape_mesh[shape], begin = m->mesh_start[mesh], end = m->mesh_start[mesh + 1];
+    double least = INFINITY;
+    for (int k = 0; k < 3; k++) {
+        double low = INFINITY, high = -INFINITY;
+        for (int i = begin; i < end; i++) {
+            low = fmin(low, m->mesh_vertices[3 * i + k]);
+            high = fmax(high, m->mesh_vertices[3 * i + k]);
+        }
+        least = fmin(least, fabs(size_of(m, shape)[k]) * (high - low));
+    }
+    return least;
+}
+
 /* ---- the table ---- */
 
 /* In the order of lists in messages. Round shapes touch convex ones in one point, capsules also along a line, which
@@ -157,42 +185,48 @@ const SapShapeTypeRow sap_shape_types[] = {
      .size_keys = {"hx", "hy", "hz"},
      .points = SAP_ANY_POINTS,
      .mass = box_mass,
-     .bound = box_bound},
+     .bound = box_bound,
+     .thickness = box_thickness},
     {.type = SAP_SHAPE_SPHERE,
      .names = {"sphere"},
      .num_sizes = 1,
      .size_keys = {"radius"},
      .points = 1,
      .mass = sphere_mass,
-     .bound = sphere_bound},
+     .bound = sphere_bound,
+     .thickness = round_thickness},
     {.type = SAP_SHAPE_CAPSULE,
      .names = {"capsule"},
      .num_sizes = 2,
      .size_keys = {"radius", "half_height"},
      .points = 3,
      .mass = capsule_mass,
-     .bound = capsule_bound},
+     .bound = capsule_bound,
+     .thickness = round_thickness},
     {.type = SAP_SHAPE_CYLINDER,
      .names = {"cylinder"},
      .num_sizes = 2,
      .size_keys = {"radius", "half_height"},
      .points = SAP_ANY_POINTS,
      .mass = cylinder_mass,
-     .bound = cylinder_bound},
+     .bound = cylinder_bound,
+     .thickness = cylinder_thickness},
     {.type = SAP_SHAPE_CONE,
      .names = {"cone"},
      .num_sizes = 2,
      .size_keys = {"radius", "half_height"},
      .points = SAP_ANY_POINTS,
      .mass = cone_mass,
-     .bound = cone_bound},
+     .bound = cone_bound,
+     .thickness = cylinder_thickness},
     {.type = SAP_SHAPE_ELLIPSOID,
      .names = {"ellipsoid"},
      .num_sizes = 3,
      .size_keys = {"a", "b", "c"},
      .points = 1,
      .mass = ellipsoid_mass,
-     .bound = ellipsoid_bound},
+     .bound = ellipsoid_bound,
+     .thickness = box_thickness},
     {.type = SAP_SHAPE_HULL,
      .names = {"hull", "mesh", "convex_hull"},
      .num_sizes = 3,
@@ -262,6 +296,13 @@ void sap_shape_bound(const SapModelArrays *m, int shape, double bound[4]) {
     bound[0] = bound[1] = bound[2] = bound[3] = 0;
     if (row != NULL && row->bound != NULL)
         row->bound(m, shape, bound);
+}
+
+double sap_shape_thickness(const SapModelArrays *m, int shape) {
+    const SapShapeTypeRow *row = sap_shape_type(m->shape_type[shape]);
+    if (row->data == SAP_SHAPE_DATA_MESH)
+        return hull_thickness(m, shape);
+    return row->thickness != NULL ? row->thickness(size_of(m, shape)) : (double)INFINITY;
 }
 
 /* A height field consists of many triangles, each with its own contacts. */

@@ -19,6 +19,7 @@ typedef enum SapShapeData {
 
 typedef SapMassProperties SapShapeMassFn(const double size[3], double density);
 typedef void SapShapeBoundFn(const SapModelArrays *model, int shape, double bound[4]);
+typedef double SapShapeThicknessFn(const double size[3]);
 
 enum { SAP_ANY_POINTS = 1 << 16 }; /* limited by max_contacts_per_pair only */
 
@@ -29,10 +30,11 @@ typedef struct SapShapeTypeRow {
     int num_extents;          /* number of entries after them that only rays read, >= 0; 0 = infinite */
     const char *size_keys[3]; /* their keys in scenes; NULL if meshes.c reads them */
     SapShapeData data;
-    bool is_terrain;        /* has no back side: two terrains never touch */
-    int points;             /* largest number of contacts with another convex shape */
-    SapShapeMassFn *mass;   /* mass of a solid; NULL: massless, or computed from its data */
-    SapShapeBoundFn *bound; /* NULL: unbounded */
+    bool is_terrain;                /* has no back side: two terrains never touch */
+    int points;                     /* largest number of contacts with another convex shape */
+    SapShapeMassFn *mass;           /* mass of a solid; NULL: massless, or computed from its data */
+    SapShapeBoundFn *bound;         /* NULL: unbounded */
+    SapShapeThicknessFn *thickness; /* NULL: infinite, or that of its mesh */
 } SapShapeTypeRow;
 
 enum { SAP_NUM_SHAPE_TYPES = 9 };
@@ -65,6 +67,9 @@ SapGrids sap_height_field_choices(const SapModelArrays *model, int shape);
  * centre is the centre of the bounding box of the vertices, and for a height field, where it is the sphere around the
  * bounding box of the surface. A plane has radius 0. */
 void sap_shape_bound(const SapModelArrays *model, int shape, double bound[4]);
+
+/* The smallest extent of a shape along its axes, m; of a hull, of its vertices. Infinite for terrain. */
+double sap_shape_thickness(const SapModelArrays *model, int shape);
 
 /* The largest number of contacts of two shapes, given the limit `per_pair` for any pair. */
 int sap_shape_most_points(int32_t type0, int32_t type1, int per_pair);

@@ -1,6 +1,7 @@
 /* Levels of links, and the properties of each dof. */
 #include "host/plan/plan.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include "host/base/memory.h"
 #include "host/base/sort_by_key.h"
 #include "host/model/joint_types.h"
+#include "host/model/shape_types.h"
 #include "host/plan/formulation.h"
 #include "host/plan/layout.h"
 
@@ -91,6 +93,21 @@ static float max_turn_of(const SapModelArrays *m, int joint) {
         return 0;
     double rate = wobble_rate(m->body_inertia + 9 * m->joint_child[joint]);
     return rate > least_rate ? (float)(sqrt(growth) / rate) : 0;
+}
+
+/* Bounds of the motion of a body in a step and of the depth of its contacts, from the thickness of its shapes: a free
+ * body that moves by more than its thinnest shape may pass through another between two steps, and beyond half of its
+ * thickest shape a contact may turn to its other side. */
+static void bound_links(const SapModelArrays *m, const Work *w, SapLink *link) {
+    for (int s = 0; s < m->num_shapes; s++) {
+        float thickness = (float)fmin(sap_shape_thickness(m, s), FLT_MAX);
+        if (m->shape_body[s] < 0 || !(m->shape_flags[s] & SAP_SHAPE_COLLIDES) || thickness == FLT_MAX)
+            continue;
+        SapLink *of = &link[w->body_link[m->shape_body[s]]];
+        if (of->type == SAP_JOINT_FREE && !(of->max_shift > 0 && of->max_shift <= thickness))
+            of->max_shift = thickness;
+        of->max_depth = fmaxf(of->max_depth, thickness / 2);
+    }
 }
 
 static void fill_links(const SapModelArrays *m, const Work *w, SapLink *link, int *child) {
@@ -213,6 +230,7 @@ static SapStatus fill_plan(const SapModel *model, int formulation, Work *w, SapP
     SAP_TRY(carve_plan(m, w, &f, out));
     fill_links(m, w, f.link, f.child);
     fill_articulations(m, f.link);
+    bound_links(m, w, f.link);
     sap_sort_by_key(m->num_joints, w->level, w->levels, f.level_start, f.level_link);
     /* The plan points to these arrays. */
     fill_dofs(m, of->dof_terms, &f);

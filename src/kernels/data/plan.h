@@ -20,6 +20,8 @@ typedef struct SapLink {
     int articulation; /* articulation of the joint */
     int last_dof;     /* the deepest dof on its path, -1 if none */
     float max_turn;   /* rad per step, the bound of SAP_WORLD_FAST_SPIN for a free or ball joint; 0 = none */
+    float max_shift;  /* m per step, the bound of SAP_WORLD_MAY_TUNNEL for a free joint; 0 = none */
+    float max_depth;  /* m, the bound of SAP_WORLD_DEEP_CONTACT for contacts of its body; 0 = none */
 } SapLink;
 
 /* Sparse rows of A and of its factor. Row i holds the dofs on the path from the root to i, root first, i last. An

@@ -52,6 +52,21 @@ KERNEL_FN bits spin_status(const Context *ctx) {
     return status;
 }
 
+/* SAP_WORLD_MAY_TUNNEL where a free body moves by more than its bound in a step: h |v_C| > max_shift. */
+KERNEL_FN bits shift_status(const Context *ctx) {
+    const SapPlan *plan = &ctx->args->plan;
+    bits none = real_bits(real_of(0)), status = none;
+    UNROLL
+    for (int l = 0; l < plan->nl; l++) {
+        scalar bound = (scalar)plan->link[l].max_shift;
+        if (bound > 0) {
+            Vec3 shift = vec3_scale(STAGE_H, free_joint_v_C(ctx, l, FM(q1), FM(v) + plan->link[l].v));
+            status = status | bits_select(vec3_dot(shift, shift) > bound * bound, none + SAP_WORLD_MAY_TUNNEL, none);
+        }
+    }
+    return status;
+}
+
 /* Whether a dof of link l is faster than max_joint_speed, in public velocities at coordinates q. */
 KERNEL_FN mask link_too_fast(const Context *ctx, int l, const real *q) {
     const SapLink *link = &ctx->args->plan.link[l];

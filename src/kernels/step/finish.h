@@ -34,7 +34,7 @@ STAGE_FN void stage_finish(const Context *ctx) {
     mask mine = pack_lanes(ctx->pack);
     mask ok = mine & ((status & SAP_WORLD_FAILED) == 0);
     mask state_ok = mine & ((status & SAP_WORLD_NONFINITE_STATE) == 0);
-    put_status(ctx, status | bits_select(ok, spin_status(ctx), none));
+    put_status(ctx, status | bits_select(ok, spin_status(ctx) | shift_status(ctx), none));
     store_state(ctx, ok);
     store_unchanged(ctx, state_ok & mask_not(ok));
     formulation_store(ctx, ok, state_ok & mask_not(ok));
