@@ -257,6 +257,28 @@ Test(cli, info_lists_constraints_and_warns_of_errors) {
     json_decref(json);
 }
 
+Test(cli, info_warns_of_a_heavy_body_on_a_light_one_and_names_both) {
+    const char *scene = "printf 'schema_version: 1\\nsimulation: {dt: 0.005}\\nbodies:\\n"
+                        "- {id: box, shapes: [{type: box, hx: 0.05, hy: 0.05, hz: 0.05, density: 1000}]}\\n"
+                        "- {id: block, shapes: [{type: box, hx: 0.5, hy: 0.5, hz: 0.5, density: %d}]}\\n"
+                        "joints: [{id: a, type: free, parent: world, child: box}, "
+                        "{id: b, type: free, parent: world, child: block}]\\n"
+                        "articulations: [{id: a, joints: [a]}, {id: b, joints: [b]}]\\n' > heavy.yaml";
+    char command[2048];
+    snprintf(command, sizeof command, scene, 10000);
+    cr_assert_eq(system(command), 0);
+    cr_assert_eq(sapwood("info heavy.yaml"), 0, "%s", err);
+    cr_expect(strstr(out, "warning: body box (1 kg) is pressed 0.0621 m into its ground where body block (1e+04 kg"),
+              "%s", out);
+    cr_assert_eq(sapwood("info heavy.yaml --set near_rigid=0.1"), 0, "%s", err);
+    cr_expect(!strstr(out, "warning: body"), "%s", out);
+    snprintf(command, sizeof command, scene, 1000);
+    cr_assert_eq(system(command), 0);
+    cr_assert_eq(sapwood("info heavy.yaml"), 0, "%s", err);
+    cr_expect(!strstr(out, "warning: body"), "%s", out);
+    cr_assert_eq(remove("heavy.yaml"), 0);
+}
+
 /* The loop of a planar linkage closed by a ball: the row out of the plane moves nothing. */
 Test(cli, info_counts_redundant_rows) {
     cr_assert_eq(sapwood("info tests/data/reference/constraints/fourbar_ball.yaml"), 0, "%s", err);

@@ -6,6 +6,7 @@
 
 #include "host/cli/capabilities.h"
 #include "host/cli/info_constraints.h"
+#include "host/cli/info_loads.h"
 #include "host/cli/info_robot.h"
 #include "host/cli/machine.h"
 #include "host/cli/model.h"
@@ -197,6 +198,11 @@ static void print_options(const SapOptions *o, bool all) {
         printf("  %-32s %s\n", *name, cli_option(o, *name).text);
 }
 
+static void print_warning(void *to, const char *text) {
+    (void)to;
+    printf("warning: %s\n", text);
+}
+
 static bool print_human(const Info *info, bool all_options) {
     const SapModelArrays *a = info->scene.arrays;
     const SapScene *scene = info->scene.scene;
@@ -210,6 +216,8 @@ static bool print_human(const Info *info, bool all_options) {
            1e3 * scene->dt, a->gravity[0], a->gravity[1], a->gravity[2], a->num_keyframes);
     print_contacts(info);
     cli_constraints_print(a, &info->errors);
+    if (!cli_loads_warn(scene, print_warning, NULL))
+        return false;
     print_cost(info);
     print_options(&scene->options, all_options);
     return true;
@@ -248,12 +256,19 @@ static json_t *options_json(const SapOptions *o) {
     return json;
 }
 
-static json_t *warnings_json(const SapModel *model) {
+static void add_warning(void *list, const char *text) {
+    json_array_append_new(list, cli_json_text(text));
+}
+
+static json_t *warnings_json(const SapScene *scene) {
     json_t *list = json_array();
     const char *warning;
-    for (int i = 0; (warning = sap_model_warning(model, i)) != NULL; i++)
-        json_array_append_new(list, cli_json_text(warning));
-    return list;
+    for (int i = 0; (warning = sap_model_warning(scene->model, i)) != NULL; i++)
+        add_warning(list, warning);
+    if (cli_loads_warn(scene, add_warning, list))
+        return list;
+    json_decref(list);
+    return NULL;
 }
 
 static json_t *memory_json(const SapModelArrays *a, const SapSolverInfo *s) {
@@ -295,7 +310,7 @@ static json_t *info_json(const Info *info) {
     cli_json_put(&json, "constraint_rows",
                  json_pack("{si si}", "count", info->errors.rows, "independent", info->errors.rank));
     cli_json_put(&json, "tendons", cli_tendons_json(a, &info->errors));
-    cli_json_put(&json, "warnings", warnings_json(scene->model));
+    cli_json_put(&json, "warnings", warnings_json(scene));
     /* Cost and device. */
     cli_json_put(&json, "factor",
                  json_pack("{si sI}", "nonzeros", s->factor_nonzeros, "dense", (json_int_t)(nv * (nv + 1) / 2)));
