@@ -48,6 +48,7 @@ STAGE_FN void solve_finish(const Context *ctx, const ProblemChecks *is, const So
         report_world(ctx, result, is->constrained, which);
     if (IS_LAST_STAGE && (model_has_constraints(ctx) || REPORTS_ROWS))
         report_constraints(ctx, which);
-    add_status(ctx, bits_select(which, solve_status(is, result) | depth_status(ctx), none));
+    add_status(ctx, bits_select(which, solve_status(is, result), none));
+    add_status(ctx, bits_select(which & is->constrained, depth_status(ctx), none));
     TEAM_SYNC(); /* integration reads all of v and the status of the world */
 }
