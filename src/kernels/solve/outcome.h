@@ -16,22 +16,6 @@ STAGE_FN bits solve_status(const ProblemChecks *is, const SolveResult *result) {
     return status;
 }
 
-/* SAP_WORLD_DEEP_CONTACT where a contact is deeper than the bound of one of its bodies. */
-STAGE_FN bits depth_status(const Context *ctx) {
-    const SapLink *link = ctx->args->plan.link;
-    bits none = real_bits(real_of(0)), status = none;
-    for (int c = 0; c < ctx->num_slots; c++) {
-        const int *side = SLOT_SETUP_INTS(link, c);
-        for (int i = 0; i < 2; i++) {
-            scalar bound = side[i] < 0 ? 0 : (scalar)link[side[i]].max_depth;
-            mask deep = *SLOT_SETUP(phi0, c) < -bound;
-            if (bound > 0)
-                status = status | bits_select(deep, none + SAP_WORLD_DEEP_CONTACT, none);
-        }
-    }
-    return status;
-}
-
 /* In the worlds of `which`: writes v to free motion's scratch (v* for worlds without a problem), reports and adds the
  * status. */
 STAGE_FN void solve_finish(const Context *ctx, const ProblemChecks *is, const SolveResult *result, mask which) {
@@ -49,6 +33,6 @@ STAGE_FN void solve_finish(const Context *ctx, const ProblemChecks *is, const So
     if (IS_LAST_STAGE && (model_has_constraints(ctx) || REPORTS_ROWS))
         report_constraints(ctx, which);
     add_status(ctx, bits_select(which, solve_status(is, result), none));
-    add_status(ctx, bits_select(which & is->constrained, depth_status(ctx), none));
+    add_status(ctx, bits_select(which & is->constrained, report_depths(ctx), none));
     TEAM_SYNC(); /* integration reads all of v and the status of the world */
 }

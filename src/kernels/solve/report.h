@@ -256,3 +256,19 @@ STAGE_FN void report_world(const Context *ctx, const SolveResult *n, mask constr
         TEAM_FOR(l, ctx->args->plan.nl)
             report_wrench(ctx, l, mine);
 }
+
+/* SAP_WORLD_DEEP_CONTACT where a contact is deeper than the bound of one of its bodies. */
+STAGE_FN bits report_depths(const Context *ctx) {
+    const SapLink *link = ctx->args->plan.link;
+    bits none = real_bits(real_of(0)), status = none;
+    for (int c = 0; c < ctx->num_slots; c++) {
+        const int *side = SLOT_SETUP_INTS(link, c);
+        for (int i = 0; i < 2; i++) {
+            scalar bound = side[i] < 0 ? 0 : (scalar)link[side[i]].max_depth;
+            mask deep = *SLOT_SETUP(phi0, c) < -bound;
+            if (bound > 0)
+                status = status | bits_select(deep, none + SAP_WORLD_DEEP_CONTACT, none);
+        }
+    }
+    return status;
+}
