@@ -78,8 +78,8 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
 endif()
 
 # Adds the object library `kernel`, which exports the tables sap_kernels_<isa>_x<lanes>_f<precision> and
-# sap_dual_kernels_<isa>_x<lanes>_f<precision>, and with one lane sap_sensor_kernels_<isa>_f<precision>. Neither the dual
-# solvers nor the sensors share code with the step, so they are sources of their own.
+# sap_dual_kernels_<isa>_x<lanes>_f<precision>, in f64 sap_gradient_kernels_<isa>_x<lanes>, and with one lane
+# sap_sensor_kernels_<isa>_f<precision>. They are sources of their own, so that they do not change the code of the step.
 function(sapwood_add_cpu_kernel kernel isa lanes precision opt)
     # gcc 12 ends with an internal error here at -O3; the other kernels compile.
     if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND opt STREQUAL "-O3" AND kernel MATCHES "avx2_x8_f64$")
@@ -88,6 +88,9 @@ function(sapwood_add_cpu_kernel kernel isa lanes precision opt)
     add_library(${kernel} OBJECT ${PROJECT_SOURCE_DIR}/src/kernels/target/cpu.c)
     if(lanes LESS_EQUAL 8) # the dual solvers compute in f64
         target_sources(${kernel} PRIVATE ${PROJECT_SOURCE_DIR}/src/kernels/target/dual_cpu.c)
+        if(precision EQUAL 64) # as do derivatives
+            target_sources(${kernel} PRIVATE ${PROJECT_SOURCE_DIR}/src/kernels/target/gradient_cpu.c)
+        endif()
     endif()
     if(lanes EQUAL 1)
         target_sources(${kernel} PRIVATE ${PROJECT_SOURCE_DIR}/src/kernels/target/sensor_cpu.c)

@@ -7,6 +7,7 @@
 #include <sapwood/contacts.h>
 #include <sapwood/dual.h>
 #include <sapwood/error.h>
+#include <sapwood/gradients.h>
 #include <sapwood/guard.h>
 #include <sapwood/model.h>
 #include <sapwood/mujoco.h>

@@ -531,6 +531,26 @@ STRUCTS = {
         ("support", "int"),
         ("reason", "ptr"),
     ],
+    "SapGradientOptions": [
+        ("tolerance", "double"),
+        ("max_iterations", "int"),
+        ("kink", "double"),
+    ],
+    "SapGradientInput": [
+        ("name", "ptr"),
+        ("data", "ptr"),
+    ],
+    "SapGradientSteps": [
+        ("h", "double"),
+        ("steps", "int"),
+        ("state", "ptr"),
+        ("control", "ptr"),
+        ("options", "ptr"),
+        ("inputs", "ptr"),
+        ("num_inputs", "int"),
+        ("status", "ptr"),
+        ("margin", "ptr"),
+    ],
 }
 
 MODEL_ARRAYS = {
@@ -954,6 +974,13 @@ ENUMS = {
         "SAP_SUPPORT_NO": 0,
         "SAP_SUPPORT_YES": 1,
         "SAP_SUPPORT_NOT_APPLICABLE": 2,
+    },
+    "SapGradientStatus": {
+        "SAP_GRADIENT_FAILED": 1,
+        "SAP_GRADIENT_NOT_CONVERGED": 2,
+        "SAP_GRADIENT_KINK": 4,
+        "SAP_GRADIENT_FROZEN": 8,
+        "SAP_GRADIENT_TRUNCATED": 16,
     },
 }
 

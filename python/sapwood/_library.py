@@ -69,6 +69,9 @@ DumpStruct = _C_TYPES["SapDump"]
 Rays = _C_TYPES["SapRays"]
 MujocoArrays = _C_TYPES["SapMujocoParameters"]
 Sensors = _C_TYPES["SapSensors"]
+GradientOptions = _C_TYPES["SapGradientOptions"]
+GradientInput = _C_TYPES["SapGradientInput"]
+GradientSteps = _C_TYPES["SapGradientSteps"]
 
 
 class SapwoodError(Exception):
@@ -279,6 +282,11 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "sap_capability_names": (ctypes.POINTER(_TEXT), []),
     "sap_contact_solver_names": (ctypes.POINTER(_TEXT), []),
     "sap_device_names": (ctypes.POINTER(_TEXT), []),
+    "sap_gradient_input_size": (_INT, [_P, _TEXT, _P]),
+    "sap_batch_linearize": (_INT, [_P, _P, _P]),
+    "sap_batch_vjp": (_INT, [_P, _P, _P, _P]),
+    "sap_batch_jvp": (_INT, [_P, _P, _P]),
+    "sap_batch_step_exactly": (_INT, [_P, _P]),
     "sap_dual_options_default": (None, [_P]),
     "sap_dual_solve": (_INT, [_P, _P, _P]),
 }

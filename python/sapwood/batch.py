@@ -19,6 +19,7 @@ from ._library import (
     DeviceError,
     ForkError,
     SolverInfo,
+    UnsupportedError,
     address,
     check,
     enum_names,
@@ -39,6 +40,7 @@ from .support import capability
 
 if TYPE_CHECKING:
     from ._arrays import BatchArrays
+    from .gradients import Tape
 else:
     BatchArrays = object
 
@@ -618,20 +620,41 @@ class Batch(MjNames, BatchArrays):
         return out
 
     def linearize(
-        self, eps: float = 1e-5, h: float | None = None, control: str = "joint_f"
+        self,
+        eps: float = 1e-5,
+        h: float | None = None,
+        control: str = "joint_f",
+        method: str | None = None,
+        n: int = 1,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The derivatives of a step of h seconds (default: dt) at the state and control of every world.
+        """The derivatives of n steps of h seconds (default: dt) at the state and control of every world.
 
         A = dx'/dx of shape (num_worlds, 2 nv, 2 nv) and B = dx'/du of shape (num_worlds, 2 nv, nv), with x = [q ; qd]
-        in public dof order and u the array `control`: joint_f, joint_target_pos, joint_target_vel or joint_act. A
-        quaternion has three tangent coordinates, a rotation vector (docs/python.md). Central differences with the step
-        `eps`, in f64 and with tight tolerances whatever the options of the batch. The batch itself does not change. A
-        world that cannot be stepped gets NaN.
+        in public dof order and u the array `control`, by default joint_f. A quaternion has three tangent coordinates, a
+        rotation vector (docs/python.md). The batch itself does not change. A world that cannot be stepped gets NaN.
+
+        method "analytic" (docs/gradients.md) takes as control any input with derivatives, a parameter too, and ignores
+        eps. "differences" are central with the step `eps`, of joint_f, joint_target_pos, joint_target_vel or joint_act.
+        Both are in f64 with tight tolerances whatever the options of the batch. By default analytic where the batch
+        has it (`capability("gradients", ...)`), else differences. sapwood.gradients has the derivatives with respect
+        to several inputs, their status, and products with vectors.
         """
         from . import linearize
 
         if not (eps > 0 and np.isfinite(eps)):
             raise ValueError(f"eps is {eps}; it must be finite and > 0")
+        integer("n", n, 1)
+        if method not in (None, "analytic", "differences"):
+            raise ValueError(f"method is {method!r}; it must be 'analytic' or 'differences'")
+        if method != "differences":
+            from . import gradients
+
+            try:
+                found = gradients.jacobians(self, [control], n, h)
+                return found.A, found.B[control]
+            except UnsupportedError:
+                if method == "analytic":
+                    raise
         if control not in linearize.CONTROLS:
             hint = nearest(control, linearize.CONTROLS, f"it must be one of {', '.join(linearize.CONTROLS)}")
             raise ValueError(f"control is {control!r}{hint}")
@@ -642,7 +665,16 @@ class Batch(MjNames, BatchArrays):
             options = Options.of(None, self.options)
             options.update(linearize.EXACT)
             self._inner = Batch(self.model, worlds, options=options, dtype=np.float64)
-        return linearize.linearize(self, self._inner, eps, self.dt if h is None else h, control)
+        return linearize.linearize(self, self._inner, eps, self.dt if h is None else h, control, n)
+
+    def tape(self, every: int = 0) -> Tape:
+        """A tape, whose steps can be differentiated: `tape.step(joint_f=...)`, `tape.backward(joint_q=...)`.
+
+        every > 0 keeps only every k-th state (sapwood/gradients.py).
+        """
+        from .gradients import Tape
+
+        return Tape(self, every)
 
     # ---- rays ----
 

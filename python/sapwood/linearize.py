@@ -105,7 +105,7 @@ def perturbed(state: dict[str, NDArray[Any]], tangent: Tangent, control: str, ep
     return out
 
 
-def linearize(batch: Batch, inner: Batch, eps: float, h: float, control: str) -> tuple[Real, Real]:
+def linearize(batch: Batch, inner: Batch, eps: float, h: float, control: str, n: int = 1) -> tuple[Real, Real]:
     """A and B of every world; `inner` is the batch of perturbed states, whose size is a multiple of 6 nv."""
     from .batch import CACHE, CONTROL, PARAMETERS, STATE
 
@@ -118,7 +118,7 @@ def linearize(batch: Batch, inner: Batch, eps: float, h: float, control: str) ->
         rows = np.arange(len(worlds) * 6 * nv)
         state = {name: x for name, x in batch.get_state(worlds).items() if name in inputs}
         inner.set_state(perturbed(state, tangent, control, eps), rows)
-        inner.step(1, h)
+        inner.step(n, h)
         # ends: [world][sign][column][...]
         q, qd = (inner._get(name)[rows].reshape(len(worlds), 2, 3 * nv, -1) for name in ("joint_q", "joint_qd"))
         change = np.concatenate([tangent.subtract(q[:, 0], q[:, 1]), qd[:, 0] - qd[:, 1]], -1)

@@ -37,6 +37,9 @@ STRUCTS = [
     "SapMujocoRows",
     "SapSensors",
     "SapCapability",
+    "SapGradientOptions",
+    "SapGradientInput",
+    "SapGradientSteps",
 ]
 ENUMS = [
     "SapStatus",
@@ -59,6 +62,7 @@ ENUMS = [
     "SapMujocoCone",
     "SapMujocoIntegrator",
     "SapSupport",
+    "SapGradientStatus",
 ]
 WORDS = {"int": "int", "bool": "bool", "double": "double", "int32_t": "int", "int64_t": "int64", "size_t": "size"}
 WORDS["uint32_t"] = "int"

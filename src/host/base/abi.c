@@ -16,7 +16,8 @@ size_t sap_struct_size(const char *name) {
         STRUCT(SapBatchInfo),   STRUCT(SapDeviceInfo),       STRUCT(SapProfile),       STRUCT(SapDualOptions),
         STRUCT(SapDualProblem), STRUCT(SapDualSolution),     STRUCT(SapDumpCall),      STRUCT(SapDump),
         STRUCT(SapRays),        STRUCT(SapMujocoParameters), STRUCT(SapSensors),       STRUCT(SapConstraintReport),
-        STRUCT(SapDualRecord),  STRUCT(SapMujocoRows),       STRUCT(SapCapability)};
+        STRUCT(SapDualRecord),  STRUCT(SapMujocoRows),       STRUCT(SapCapability),
+        STRUCT(SapGradientOptions), STRUCT(SapGradientInput), STRUCT(SapGradientSteps)};
 #undef STRUCT
     for (size_t i = 0; name && i < sizeof structs / sizeof *structs; i++)
         if (strcmp(structs[i].name, name) == 0)

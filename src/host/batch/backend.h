@@ -6,11 +6,13 @@
 #include <stdbool.h>
 
 #include <sapwood/batch.h>
+#include <sapwood/gradients.h>
 #include <sapwood/sensors.h>
 
 #include "host/base/memory.h"
 #include "host/plan/formulation.h"
 #include "host/plan/per_world.h"
+#include "kernels/data/gradients.h"
 #include "kernels/data/rays.h"
 #include "kernels/step/reset.h"
 #include "kernels/step/take_contacts.h"
@@ -38,6 +40,19 @@ typedef struct SapBatchSteps {
     bool has_key;  /* given contacts have identities, and */
     bool own_form; /* records in the own form of the formulation */
 } SapBatchSteps;
+
+/* A call of the functions of gradients.h, whose arguments are checked. */
+typedef struct SapGradientCall {
+    const char *what; /* messages begin with it */
+    int kind;         /* SAP_GRADIENT_MATRICES .., or SAP_GRADIENT_STEP: steps only, into the batch's state */
+    const SapGradientSteps *steps;
+    SapGradientOptions options;
+    int num_arrays;
+    SapInput array[SAP_MAX_INPUTS];
+    double *A, *start, *tangent;
+    const double *end;
+} SapGradientCall;
+enum { SAP_GRADIENT_STEP = SAP_GRADIENT_COTANGENTS + 1 };
 
 typedef struct SapBatchBackend {
     SapDevice device;
@@ -76,6 +91,7 @@ typedef struct SapBatchBackend {
     SapStatus (*write)(SapBatch *batch, const char *what, void *to, const void *host, size_t bytes);
     SapStatus (*copy)(SapBatch *batch, const char *what, void *to, const void *from, size_t bytes); /* on the device */
     SapStatus (*fill)(SapBatch *batch, const char *what, void *to, uint8_t byte, size_t bytes);
+    SapStatus (*differentiate)(SapBatch *batch, const SapGradientCall *call); /* NULL on a GPU */
     SapStatus (*set_stream)(SapBatch *batch, void *stream);
     SapStatus (*synchronize)(SapBatch *batch);
     void (*info)(const SapBatch *batch, SapBatchInfo *info); /* adds the device-specific fields */

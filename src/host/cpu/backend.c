@@ -8,6 +8,7 @@
 #include "host/base/fp_mode.h"
 #include "host/base/memory.h"
 #include "host/model/model.h"
+#include "host/cpu/gradients.h"
 #include "host/cpu/sensors.h"
 #include "host/cpu/sleep.h"
 #include "host/cpu/solver.h"
@@ -21,6 +22,7 @@ typedef struct CpuBatch {
     void *recorded[SAP_BATCH_MAX_RECORDED];
     int num_recorded;
     size_t recorded_bytes;
+    SapDifferentiator *gradients; /* NULL until derivatives are asked for */
 } CpuBatch;
 
 static SapStatus complete_model(const SapBatch *b, const SapModel *model) {
@@ -48,6 +50,7 @@ static void destroy(SapBatch *b) {
     if (!own)
         return;
     sap_solver_destroy(own->solver);
+    sap_differentiator_destroy(own->gradients);
     free(own->memory);
     for (int i = 0; i < own->num_recorded; i++)
         free(own->recorded[i]);
@@ -232,6 +235,11 @@ static SapStatus fill_array(SapBatch *b, const char *what, void *to, uint8_t byt
     return SAP_OK;
 }
 
+static SapStatus differentiate(SapBatch *b, const SapGradientCall *call) {
+    CpuBatch *own = b->own;
+    return sap_differentiate(b, own->solver, call, &own->gradients);
+}
+
 static SapStatus set_stream(SapBatch *b, void *stream) {
     (void)b, (void)stream;
     return sap_require(SAP_CAN_SET_STREAM, b->options.contact_solver, b->options.device, "sap_batch_set_stream");
@@ -251,7 +259,11 @@ static size_t bytes(const SapBatch *b) {
     SapSolverInfo solver;
     if (sap_solver_info(own->solver, &solver) != SAP_OK)
         return 0;
-    return solver.total_bytes + sap_batch_array_bytes(b) + own->recorded_bytes;
+    return solver.total_bytes + sap_batch_array_bytes(b) + own->recorded_bytes +
+           sap_differentiator_bytes(own->gradients);
 }
 
-const SapBatchBackend sap_batch_cpu = {.device = SAP_DEVICE_CPU, .complete_model = complete_model, SAP_BATCH_FUNCTIONS};
+const SapBatchBackend sap_batch_cpu = {.device = SAP_DEVICE_CPU,
+                                       .complete_model = complete_model,
+                                       .differentiate = differentiate,
+                                       SAP_BATCH_FUNCTIONS};

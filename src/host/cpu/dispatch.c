@@ -5,8 +5,8 @@
 
 #include "host/base/fail.h"
 
-/* Every build of the kernels exports a table per precision for SAP, MuJoCo's law, the dual solvers and the sensors
- * (kernels/target). generated/cpu_kernels.h lists the builds of this library. */
+/* Every build of the kernels exports a table per precision for SAP, MuJoCo's law, the dual solvers and the sensors, and
+ * in f64 one for derivatives (kernels/target). generated/cpu_kernels.h lists the builds of this library. */
 #define PAIR(name)                                                                                                     \
     { &name##_f32, &name##_f64 }
 
@@ -14,7 +14,8 @@
     extern const SapKernels sap_kernels_##isa##_x##lanes##_f32, sap_kernels_##isa##_x##lanes##_f64;                    \
     extern const SapKernels sap_mujoco_kernels_##isa##_x##lanes##_f32, sap_mujoco_kernels_##isa##_x##lanes##_f64;
 #define DUAL_KERNELS(ISA, isa, lanes)                                                                                  \
-    extern const SapDualKernels sap_dual_kernels_##isa##_x##lanes##_f32, sap_dual_kernels_##isa##_x##lanes##_f64;
+    extern const SapDualKernels sap_dual_kernels_##isa##_x##lanes##_f32, sap_dual_kernels_##isa##_x##lanes##_f64;      \
+    extern const SapGradientKernels sap_gradient_kernels_##isa##_x##lanes;
 #define SENSOR_KERNELS(ISA, isa)                                                                                       \
     extern const SapSensorKernels sap_sensor_kernels_##isa##_f32, sap_sensor_kernels_##isa##_f64;
 #include "cpu_kernels.h"
@@ -42,10 +43,12 @@ typedef struct DualBuild {
     SapIsa isa;
     int lanes;
     const SapDualKernels *dual[2];
+    const SapGradientKernels *gradients;
 } DualBuild;
 static const DualBuild dual_builds[] = {
 #define KERNELS(ISA, isa, lanes)
-#define DUAL_KERNELS(ISA, isa, lanes) {SAP_ISA_##ISA, lanes, PAIR(sap_dual_kernels_##isa##_x##lanes)},
+#define DUAL_KERNELS(ISA, isa, lanes) \
+    {SAP_ISA_##ISA, lanes, PAIR(sap_dual_kernels_##isa##_x##lanes), &sap_gradient_kernels_##isa##_x##lanes},
 #define SENSOR_KERNELS(ISA, isa)
 #include "cpu_kernels.h"
 #undef KERNELS
@@ -131,6 +134,13 @@ const SapDualKernels *sap_dual_kernels_find(SapIsa isa, int lanes, SapPrecision 
     for (int i = sap_isa_available(isa) ? NUM_DUAL_BUILDS : 0; i-- > 0;)
         if (dual_builds[i].isa <= isa && dual_builds[i].lanes == lanes)
             return dual_builds[i].dual[precision];
+    return NULL;
+}
+
+const SapGradientKernels *sap_gradient_kernels_find(SapIsa isa, int lanes) {
+    for (int i = sap_isa_available(isa) ? NUM_DUAL_BUILDS : 0; i-- > 0;)
+        if (dual_builds[i].isa <= isa && dual_builds[i].lanes == lanes)
+            return dual_builds[i].gradients;
     return NULL;
 }
 

@@ -5,6 +5,7 @@
 #include <sapwood/options.h>
 
 #include "kernels/data/dual.h"
+#include "kernels/data/gradients.h"
 #include "kernels/data/rays.h"
 #include "kernels/data/table.h"
 
@@ -37,6 +38,8 @@ SapKernels sap_own_kernels(SapIsa isa, int lanes, SapPrecision precision);
 /* The kernels of the dual solvers, with at most SAP_DUAL_LANES, because they compute in f64. */
 enum { SAP_DUAL_LANES = 8 };
 const SapDualKernels *sap_dual_kernels_find(SapIsa isa, int lanes, SapPrecision precision);
+/* The kernels of derivatives, in f64, with the same lanes. */
+const SapGradientKernels *sap_gradient_kernels_find(SapIsa isa, int lanes);
 /* The kernels of the sensors, with one lane. */
 const SapSensorKernels *sap_sensor_kernels_find(SapIsa isa, SapPrecision precision);
 

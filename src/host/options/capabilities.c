@@ -197,6 +197,15 @@ static const Row rows[SAP_CAN_NUM_ROWS] = {
     ROW(HOST_STRUCTS, "host_structs", "arrays as structs in host memory (sap_batch_state, _control, _contacts)",
         NO(ALL, GPU,
            "the batch is on a GPU; sap_batch_array gives its arrays, sap_batch_read and sap_batch_write copy them")),
+    ROW(GRADIENTS, "gradients", "analytic derivatives of a step (sap_batch_linearize, _vjp, _jvp)",
+        NO(IMPULSES, BOTH, NOT_IMPLEMENTED ": use contact_solver sap, or differences (linearize)"),
+        NO(MUJOCO, BOTH, NOT_IMPLEMENTED ": use contact_solver sap, or differences (linearize)"),
+        NO(ALL, GPU, NOT_IMPLEMENTED ": derivatives are computed on the cpu only")),
+    ROW(GRADIENTS_SLEEP, "gradients_with_sleep", "the same in worlds that may sleep",
+        NONE(MUJOCO, BOTH, "worlds do not sleep"), NONE(ALL, GPU, "worlds do not sleep"),
+        NO(ALL, BOTH, NOT_IMPLEMENTED ": with sleep_steps a step depends on earlier ones")),
+    ROW(GRADIENTS_MEAN, "gradients_with_mean_velocity_forces", "the same with velocity_forces = mean",
+        NONE(MUJOCO, BOTH, "the option is refused"), NO(ALL, BOTH, NOT_IMPLEMENTED ": use velocity_forces = start")),
 #undef GROUP
 #define GROUP "Solvers without a batch"
     ROW(SOLVER, "solver", "a SapSolver", NO(ALL, GPU, NO_SOLVER_ON_GPU)),

@@ -75,6 +75,9 @@ typedef enum SapCan {
     SAP_CAN_SET_SENSORS,
     SAP_CAN_SET_STREAM,
     SAP_CAN_HOST_STRUCTS,
+    SAP_CAN_GRADIENTS,
+    SAP_CAN_GRADIENTS_SLEEP,
+    SAP_CAN_GRADIENTS_MEAN,
     /* a SapSolver and what it records */
     SAP_CAN_SOLVER,
     SAP_CAN_SOLVER_OF_BATCH,
