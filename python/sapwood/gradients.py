@@ -74,6 +74,13 @@ class Point:
         return self.joint_q.nbytes + self.joint_qd.nbytes + sum(x.nbytes for x in self.control.values())
 
 
+def parameters_of(batch: Batch) -> dict[str, NDArray[Any]]:
+    """Copies of the parameters that the worlds have of their own."""
+    from .batch import PARAMETERS
+
+    return {name: np.array(batch.__dict__[name]) for name in PARAMETERS if name in batch.__dict__}
+
+
 def _copy(batch: Batch, name: str) -> Real:
     return np.array(batch._get(name), np.float64, order="C")
 
@@ -220,12 +227,7 @@ class Tape:
             raise ValueError(f"every is {self.every}; it must be >= 0")
         input_size(self.batch, "joint_f")
         call(self.batch, lib.sap_batch_jvp, np.zeros((self.batch.num_worlds, 2 * self.batch.model.num_dofs)))
-        self._parameters = self._read_parameters()
-
-    def _read_parameters(self) -> dict[str, NDArray[Any]]:
-        from .batch import PARAMETERS
-
-        return {name: np.array(self.batch.__dict__[name]) for name in PARAMETERS if name in self.batch.__dict__}
+        self._parameters = parameters_of(self.batch)
 
     @property
     def nbytes(self) -> int:
@@ -257,10 +259,6 @@ class Tape:
     def _fresh(self) -> None:
         if self.used:
             raise RuntimeError("the tape has been used; batch.tape() makes another")
-
-    def _points(self) -> list[Point]:
-        """The points of all entries; segments are stepped again."""
-        return [e.point for e in self.entries if e.point is not None]
 
     def _segment(self, first: int, last: int) -> list[Point]:
         """The points of entries first .. last, where first has one."""
@@ -298,7 +296,7 @@ class Tape:
         A tape is used once.
         """
         self._fresh()
-        changed = self._read_parameters()
+        changed = parameters_of(self.batch)
         if changed.keys() != self._parameters.keys() or any(
             not np.array_equal(x, self._parameters[name], equal_nan=True) for name, x in changed.items()
         ):

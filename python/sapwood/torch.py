@@ -54,9 +54,7 @@ class _Step(torch.autograd.Function):
         ctx.batch, ctx.setup, ctx.names, ctx.point, ctx.q1 = batch, setup, names, point, q1
         ctx.shapes = [x.shape for x in values]
         ctx.types = [x.dtype for x in (q, qd, *values)]
-        ctx.parameters = {
-            name: np.array(batch._get(name)) for name in names if name not in gradients.CONTROLS
-        }
+        ctx.parameters = {name: np.array(batch._get(name)) for name in names if name not in gradients.CONTROLS}
         setup["status"] |= report.status
         return torch.from_numpy(q1.copy()).to(q.dtype), torch.from_numpy(qd1.copy()).to(qd.dtype)
 
@@ -64,12 +62,17 @@ class _Step(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, q_bar: Any, qd_bar: Any) -> Any:
         batch, setup, names = ctx.batch, ctx.setup, ctx.names
-        for name, x in ctx.parameters.items():
+        for name, x in setup["parameters"].items():
             if not np.array_equal(batch._get(name), x, equal_nan=True):
                 raise RuntimeError(f"{name} of the batch changed between the step and its gradient")
+        now = {name: np.array(batch._get(name)) for name in ctx.parameters}
+        for name, x in ctx.parameters.items():
+            batch._put(name, ..., x)
         end = gradients.to_tangent(batch, ctx.q1, _host("gradient", q_bar), _host("gradient", qd_bar))
         wanted = [name for name, needed in zip(names, ctx.needs_input_grad[5:]) if needed]
         start, of_inputs, report = gradients.vjp(batch, end, wanted, setup["n"], setup["h"], ctx.point)
+        for name, x in now.items():
+            batch._put(name, ..., x)
         setup["status"] |= report.status
         of_q, of_qd = gradients.from_tangent(batch, ctx.point.joint_q, start)
         out = [of_q, of_qd, *(of_inputs.get(name) for name in names)]
@@ -86,17 +89,23 @@ class _Step(torch.autograd.Function):
         return (None, None, None, *tensors)
 
 
-def _setup(batch: Batch, n: int, h: float | None, on_invalid: str, status: Any = None) -> dict[str, Any]:
+def _setup(
+    batch: Batch, n: int, h: float | None, on_invalid: str, status: Any, inputs: Any
+) -> dict[str, Any]:
     if on_invalid not in ON_INVALID:
         raise ValueError(f"on_invalid is {on_invalid!r}; it must be 'nan' or 'zero'")
     if status is None:
         status = np.zeros(batch.num_worlds, np.uint32)
-    return {"n": n, "h": batch.dt if h is None else h, "on_invalid": on_invalid, "status": status}
-
-
-def _check_names(batch: Batch, names: Any) -> None:
-    for name in names:
+    for name in inputs:
         gradients.input_size(batch, name)
+    others = {name: x for name, x in gradients.parameters_of(batch).items() if name not in inputs}
+    return {
+        "n": n,
+        "h": batch.dt if h is None else h,
+        "on_invalid": on_invalid,
+        "status": status,
+        "parameters": others,
+    }
 
 
 def step(
@@ -115,8 +124,7 @@ def step(
     on_invalid: the gradients of a world whose step failed or did not converge, "nan" or "zero". status: an array
     (num_worlds,) of uint32 that gets the bits of gradients.STATUS.
     """
-    _check_names(batch, inputs)
-    setup = _setup(batch, n, h, on_invalid, status)
+    setup = _setup(batch, n, h, on_invalid, status, inputs)
     out: tuple[Any, Any] = _Step.apply(batch, setup, tuple(inputs), q, qd, *inputs.values())
     return out
 
@@ -140,9 +148,8 @@ def rollout(
     lengths = {len(values) for values in controls.values()}
     if len(lengths) != 1:
         raise ValueError(f"the controls have the lengths {sorted(lengths)}; they must have one")
-    setup = _setup(batch, n, h, on_invalid, status)
-    _check_names(batch, (*controls, *parameters))
     names = (*controls, *parameters)
+    setup = _setup(batch, n, h, on_invalid, status, names)
     all_q, all_qd = [], []
     for t in range(lengths.pop()):
         values = [x[t] for x in controls.values()] + list(parameters.values())

@@ -40,6 +40,7 @@ formulations='
 sap:
 mujoco:
 dual:    sap
+gradient: sap
 '
 interface=kernels/solve/formulation.h
 
@@ -64,6 +65,7 @@ host/cpu/programs.c -> kernels/step/step_list.h | the list of stages, which a CP
 host/cpu/profile.c -> kernels/dialect/profile.h | the host reads the same clock as the kernels
 host/cpu/programs.c -> kernels/step/skip_world.h | the step list reads it
 host/cpu/run.c -> kernels/step/skip_world.h | a CPU leaves worlds out before it makes packs of the others
+host/cpu/gradients.c -> kernels/step/skip_world.h | as run.c
 host/cuda/lockstep.h -> kernels/target/compact.h | arguments of a kernel that the host launches
 '
 # Known and to be removed, "finding | cure".

@@ -21,8 +21,8 @@ void sap_gradient_options_default(SapGradientOptions *out) {
 /* ---- inputs ---- */
 
 /* In the order of SAP_INPUT_..., then the parameters that have derivatives. */
-static const char *const controls[] = {"joint_f",    "joint_target_pos",  "joint_target_vel",  "joint_act", "body_f",
-                                       "tendon_f",   "tendon_target_pos", "tendon_target_vel", "tendon_act"};
+static const char *const controls[] = {"joint_f",  "joint_target_pos",  "joint_target_vel",  "joint_act", "body_f",
+                                       "tendon_f", "tendon_target_pos", "tendon_target_vel", "tendon_act"};
 enum { NUM_CONTROLS = sizeof controls / sizeof controls[0] };
 
 static const SapParameter differentiable[] = {
@@ -34,7 +34,10 @@ static const SapParameter differentiable[] = {
     SAP_PARAMETER_SHAPE_MATERIAL_MU, SAP_PARAMETER_SHAPE_MATERIAL_KE,  SAP_PARAMETER_SHAPE_MATERIAL_TAU,
     SAP_PARAMETER_SHAPE_MARGIN,      SAP_PARAMETER_SHAPE_GAP,          SAP_PARAMETER_CONSTRAINT_LENGTH,
     SAP_PARAMETER_CONSTRAINT_KE,     SAP_PARAMETER_CONSTRAINT_KD};
-enum { NUM_DIFFERENTIABLE = sizeof differentiable / sizeof differentiable[0], MAX_NAMES = NUM_CONTROLS + NUM_DIFFERENTIABLE };
+enum {
+    NUM_DIFFERENTIABLE = sizeof differentiable / sizeof differentiable[0],
+    MAX_NAMES = NUM_CONTROLS + NUM_DIFFERENTIABLE
+};
 
 static const char *parameter_name(SapParameter p) {
     return sap_parameter_names()[p];
@@ -67,11 +70,11 @@ static SapStatus find_input(const SapBatch *b, const char *what, const char *nam
     names[MAX_NAMES] = NULL;
     for (int p = 0; p < SAP_NUM_PARAMETERS; p++)
         if (strcmp(name, parameter_name((SapParameter)p)) == 0)
-            return sap_fail(SAP_ERROR_UNSUPPORTED, "%s: input '%s': not implemented: derivatives with respect to it", what,
-                            name);
+            return sap_fail(SAP_ERROR_UNSUPPORTED, "%s: input '%s': not implemented: derivatives with respect to it",
+                            what, name);
     const char *near = sap_nearest_name(name, names);
-    return sap_fail(SAP_ERROR_ARGUMENT, "%s: input '%s' is not a control or parameter with derivatives%s%s%s", what, name,
-                    near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return sap_fail(SAP_ERROR_ARGUMENT, "%s: input '%s' is not a control or parameter with derivatives%s%s%s", what,
+                    name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
 SapStatus sap_gradient_input_size(const SapBatch *batch, const char *name, int *size) {
@@ -87,15 +90,16 @@ SapStatus sap_gradient_input_size(const SapBatch *batch, const char *name, int *
 static SapStatus find_inputs(const SapBatch *b, SapGradientCall *call) {
     const SapGradientSteps *steps = call->steps;
     if (steps->num_inputs < 0 || steps->num_inputs > SAP_MAX_INPUTS)
-        return sap_fail(SAP_ERROR_ARGUMENT, "%s: num_inputs is %d; it must be in 0 .. %d", call->what, steps->num_inputs,
-                        SAP_MAX_INPUTS);
+        return sap_fail(SAP_ERROR_ARGUMENT, "%s: num_inputs is %d; it must be in 0 .. %d", call->what,
+                        steps->num_inputs, SAP_MAX_INPUTS);
     if (steps->num_inputs > 0 && !steps->inputs)
         return sap_fail(SAP_ERROR_ARGUMENT, "%s: inputs is NULL and num_inputs is %d", call->what, steps->num_inputs);
     int first = 0;
     for (int i = 0; i < steps->num_inputs; i++) {
         const SapGradientInput *in = &steps->inputs[i];
         if (!in->name || !in->data)
-            return sap_fail(SAP_ERROR_ARGUMENT, "%s: inputs[%d]: %s is NULL", call->what, i, in->name ? "data" : "name");
+            return sap_fail(SAP_ERROR_ARGUMENT, "%s: inputs[%d]: %s is NULL", call->what, i,
+                            in->name ? "data" : "name");
         SapInput *out = &call->array[i];
         SAP_TRY(find_input(b, call->what, in->name, out));
         out->first = first;

@@ -263,7 +263,5 @@ static size_t bytes(const SapBatch *b) {
            sap_differentiator_bytes(own->gradients);
 }
 
-const SapBatchBackend sap_batch_cpu = {.device = SAP_DEVICE_CPU,
-                                       .complete_model = complete_model,
-                                       .differentiate = differentiate,
-                                       SAP_BATCH_FUNCTIONS};
+const SapBatchBackend sap_batch_cpu = {
+    .device = SAP_DEVICE_CPU, .complete_model = complete_model, .differentiate = differentiate, SAP_BATCH_FUNCTIONS};

@@ -47,7 +47,7 @@ typedef struct DualBuild {
 } DualBuild;
 static const DualBuild dual_builds[] = {
 #define KERNELS(ISA, isa, lanes)
-#define DUAL_KERNELS(ISA, isa, lanes) \
+#define DUAL_KERNELS(ISA, isa, lanes)                                                                                  \
     {SAP_ISA_##ISA, lanes, PAIR(sap_dual_kernels_##isa##_x##lanes), &sap_gradient_kernels_##isa##_x##lanes},
 #define SENSOR_KERNELS(ISA, isa)
 #include "cpu_kernels.h"

@@ -8,21 +8,9 @@
 #include "host/base/memory.h"
 #include "host/base/number.h"
 #include "host/cpu/dispatch.h"
-#include "host/cpu/take_contacts.h"
 #include "host/model/model.h"
 #include "host/plan/step_args.h"
 #include "kernels/step/skip_world.h"
-
-/* The list of stages, as in programs.c. */
-#define STEP_FN                       static inline
-#define STEP_RARE_FN                  static inline
-#define STEP_CALL_RARE(function, ctx) function(ctx)
-#define STAGE(is_f64, name)           (ctx->kernels[is_f64]->name(ctx))
-#define STEP_COLLIDES                 1
-#define STEP_PLACE_SLOTS              ((void)0)
-#define STEP_HAS_STAGES               0
-#define STEP_HAS_LOCKSTEP             0
-#include "kernels/step/step_list.h"
 
 struct SapDifferentiator {
     SapSolver *solver; /* f64 throughout */
@@ -31,10 +19,10 @@ struct SapDifferentiator {
     const SapGradientKernels *kernels;
     SapArena arena; /* memory of the arrays of a step */
     SapContacts contacts;
-    double *q, *qd;    /* [num_worlds] state between the steps of a call */
-    uint32_t *status;  /* [num_worlds] SapGradientStatus */
-    double *margin;    /* [num_worlds] */
-    void *scratch;     /* [threads][scratch_bytes] */
+    double *q, *qd;   /* [num_worlds] state between the steps of a call */
+    uint32_t *status; /* [num_worlds] SapGradientStatus */
+    double *margin;   /* [num_worlds] */
+    void *scratch;    /* [threads][scratch_bytes] */
     size_t scratch_bytes, scratch_size;
 };
 
@@ -212,11 +200,10 @@ static void run_step(SapContext *ctx, const Job *job, const SapStepArgs *args, c
                      void *scratch) {
     ctx->args = args;
     ctx->step = 0;
-    step_prepare(ctx);
-    step_solve(ctx);
+    sap_program_solve(ctx);
     if (gradient)
         job->d->kernels->keep(ctx, gradient, scratch);
-    STAGE(1, finish);
+    sap_program_finish(ctx);
     if (gradient)
         job->d->kernels->differentiate(ctx, gradient, scratch);
 }
@@ -332,7 +319,9 @@ static void fill_skipped(const Job *job) {
     for (int w = 0; w < job->args.num_worlds && skipped && call->kind != SAP_GRADIENT_STEP; w++) {
         if (!skipped[w])
             continue;
-        double *state = call->kind == SAP_GRADIENT_MATRICES ? call->A : call->kind == SAP_GRADIENT_TANGENTS ? call->tangent : call->start;
+        double *state = call->kind == SAP_GRADIENT_MATRICES   ? call->A
+                        : call->kind == SAP_GRADIENT_TANGENTS ? call->tangent
+                                                              : call->start;
         size_t size = call->kind == SAP_GRADIENT_MATRICES ? rows * rows : rows;
         for (size_t i = 0; i < size; i++)
             state[(size_t)w * size + i] = 0.0 / 0.0;
@@ -357,7 +346,8 @@ static SapStatus run(const SapBatch *b, SapDifferentiator *d, const SapGradientC
     job.args.h = steps->h;
     job.args.num_steps = 1;
     sap_step_args_set_input(&job.args, steps->state ? steps->state : &b->arrays.state);
-    sap_step_args_set_control(&job.args, steps->control ? steps->control : &b->arrays.control, sap_model_arrays(s->model));
+    sap_step_args_set_control(&job.args, steps->control ? steps->control : &b->arrays.control,
+                              sap_model_arrays(s->model));
     job.args.guess = (SapBuffer){0};
     sap_step_args_set_contacts(&job.args, &d->contacts);
     job.args.collide.enabled = 1;
@@ -382,7 +372,8 @@ static SapStatus run(const SapBatch *b, SapDifferentiator *d, const SapGradientC
         for (int a = 0; a < call->num_arrays; a++)
             memset(call->array[a].out, 0, worlds * (size_t)call->array[a].count * sizeof(double));
         if (steps->steps > 1)
-            job.states = sap_allocate_raw((size_t)(steps->steps - 1), state_size * sizeof(double), "states of the steps");
+            job.states =
+                sap_allocate_raw((size_t)(steps->steps - 1), state_size * sizeof(double), "states of the steps");
         if (steps->steps > 1 && !job.states)
             return SAP_ERROR_MEMORY;
     }
@@ -401,7 +392,8 @@ static SapStatus run(const SapBatch *b, SapDifferentiator *d, const SapGradientC
     return SAP_OK;
 }
 
-SapStatus sap_differentiate(const SapBatch *b, SapSolver *solver, const SapGradientCall *call, SapDifferentiator **own) {
+SapStatus sap_differentiate(const SapBatch *b, SapSolver *solver, const SapGradientCall *call,
+                            SapDifferentiator **own) {
     SAP_TRY(sap_solver_check_arrays(solver, call->what, call->steps->state ? call->steps->state : &b->arrays.state,
                                     call->steps->control ? call->steps->control : &b->arrays.control, NULL));
     SapDifferentiator *d = *own;

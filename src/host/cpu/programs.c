@@ -32,6 +32,15 @@ void sap_program_collide(SapContext *ctx) {
     collide_once(ctx);
 }
 
+void sap_program_solve(SapContext *ctx) {
+    step_prepare(ctx);
+    step_solve(ctx);
+}
+
+void sap_program_finish(SapContext *ctx) {
+    ctx->kernels[ctx->args->fm_is_f64]->finish(ctx);
+}
+
 void sap_program_step(SapContext *ctx) {
     for (ctx->step = 0; ctx->step < ctx->args->num_steps; ctx->step++)
         step_once(ctx);

@@ -14,6 +14,8 @@ typedef void SapProgram(SapContext *ctx);
 
 void sap_program_step(SapContext *ctx);       /* free motion, collision, contacts, solve, integration */
 void sap_program_one_step(SapContext *ctx);   /* step args->first_step of them */
+void sap_program_solve(SapContext *ctx);      /* the same up to the solve, */
+void sap_program_finish(SapContext *ctx);     /* and the rest, after it */
 void sap_program_collide(SapContext *ctx);    /* contact records */
 void sap_program_inspect(SapContext *ctx);    /* free motion, copied out */
 void sap_program_kinematics(SapContext *ctx); /* body poses and velocities */

@@ -32,28 +32,28 @@ typedef struct SapInput {
 
 /* Scratch of a pack: offsets in reals. */
 typedef struct SapGradientLayout {
-    int v, acc;               /* [nv] v of the end of the step; (v - v0)/h */
-    int dof_law;              /* [dof_law_size] laws of dofs (sap/dof.h) */
-    int dof_dA;               /* [nv] derivative of a dof's impulse with respect to A_ii */
-    int Sdot, Pd, Pdd;        /* [nv][6] rates of columns (twists.h) */
-    int Pe;                   /* [nv][6] twist of v over the dofs that do not turn column j */
-    int a, Ve;                /* [nl][6] accelerations without gravity; twists of v */
-    int I, gravity, K, F;     /* [nl][10], [nl][4], [nl][18], [nl][6] of the subtree */
-    int dA_up, dA_down;       /* [nnz] entry (i, j): dA_jj/dq_i and dA_ii/dq_j */
-    int H, inverse;           /* [nv][nv] factor of the Hessian; [nv] 1/L_ii */
-    int g_q, g_v;             /* [nv][nv] columns of the derivatives of the equation of a step */
-    int turn;                 /* [nl][18] T_q and T_u of rotations (maps.h) */
-    int input;                /* [num_inputs][nv] -dg/dtheta */
-    int dq, dv0, dv, rhs;     /* [nv] of one column */
-    int end;                  /* [2 nv] */
-    int dA;                   /* [nv] rates of A_ii of one column */
-    int feature;              /* [slots][SAP_FEATURE_SIZE] classes of contacts (features.h) */
-    int contact;              /* [slots][2 max_columns] how weights act (contacts.h) */
-    int weight;               /* [max_columns][3] */
-    int block;                /* [num_blocks][...] how weights of constraints act */
-    int block_of;             /* reals of one block */
-    int dJ;                   /* [6][nv] rates of the rows of a constraint */
-    int margin;               /* [1] */
+    int v, acc;           /* [nv] v of the end of the step; (v - v0)/h */
+    int dof_law;          /* [dof_law_size] laws of dofs (sap/dof.h) */
+    int dof_dA;           /* [nv] derivative of a dof's impulse with respect to A_ii */
+    int Sdot, Pd, Pdd;    /* [nv][6] rates of columns (twists.h) */
+    int Pe;               /* [nv][6] twist of v over the dofs that do not turn column j */
+    int a, Ve;            /* [nl][6] accelerations without gravity; twists of v */
+    int I, gravity, K, F; /* [nl][10], [nl][4], [nl][18], [nl][6] of the subtree */
+    int dA_up, dA_down;   /* [nnz] entry (i, j): dA_jj/dq_i and dA_ii/dq_j */
+    int H, inverse;       /* [nv][nv] factor of the Hessian; [nv] 1/L_ii */
+    int g_q, g_v;         /* [nv][nv] columns of the derivatives of the equation of a step */
+    int turn;             /* [nl][18] T_q and T_u of rotations (maps.h) */
+    int input;            /* [num_inputs][nv] -dg/dtheta */
+    int dq, dv0, dv, rhs; /* [nv] of one column */
+    int end;              /* [2 nv] */
+    int dA;               /* [nv] rates of A_ii of one column */
+    int feature;          /* [slots][SAP_FEATURE_SIZE] classes of contacts (features.h) */
+    int contact;          /* [slots][2 max_columns] how weights act (contacts.h) */
+    int weight;           /* [max_columns][3] */
+    int block;            /* [num_blocks][...] how weights of constraints act */
+    int block_of;         /* reals of one block */
+    int dJ;               /* [6][nv] rates of the rows of a constraint */
+    int margin;           /* [1] */
     int size;
 } SapGradientLayout;
 
@@ -64,17 +64,17 @@ enum { SAP_GRADIENT_MATRICES, SAP_GRADIENT_TANGENTS, SAP_GRADIENT_COTANGENTS };
 
 typedef struct SapGradientArgs {
     int what;
-    int num_slots, num_inputs;       /* numbers of contact slots and of inputs, for the layout */
-    int first;                       /* matrices: 1 at the first step of the call */
-    int num_arrays;                  /* arrays of inputs */
-    const SapInput *array;           /* [num_arrays] */
-    double *A;                       /* matrices: [num_worlds][2 nv][2 nv] */
-    const double *end;               /* cotangents: [num_worlds][2 nv] of the state after the step */
-    double *start;                   /* cotangents: [num_worlds][2 nv] of the state before it */
-    double *tangent;                 /* tangents: [num_worlds][2 nv], replaced */
+    int num_slots, num_inputs; /* numbers of contact slots and of inputs, for the layout */
+    int first;                 /* matrices: 1 at the first step of the call */
+    int num_arrays;            /* arrays of inputs */
+    const SapInput *array;     /* [num_arrays] */
+    double *A;                 /* matrices: [num_worlds][2 nv][2 nv] */
+    const double *end;         /* cotangents: [num_worlds][2 nv] of the state after the step */
+    double *start;             /* cotangents: [num_worlds][2 nv] of the state before it */
+    double *tangent;           /* tangents: [num_worlds][2 nv], replaced */
     double kink;
-    unsigned *status;                /* [num_worlds] SAP_GRADIENT_... bits are added */
-    double *margin;                  /* [num_worlds] the least so far */
+    unsigned *status; /* [num_worlds] SAP_GRADIENT_... bits are added */
+    double *margin;   /* [num_worlds] the least so far */
     SapGradientLayout layout;
 } SapGradientArgs;
 

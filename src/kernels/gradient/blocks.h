@@ -14,8 +14,8 @@ typedef struct BlockState {
 } BlockState;
 
 /* For each of the two parts of a block with weights of their own, and each column k: J' gamma_w, and dw/dA_kk. */
-#define BLOCK_BY_W(b, part)        (GRAD(block) + ((b) * 4 + (part)) * g->args->layout.block_of)
-#define BLOCK_BY_DIAGONAL(b, part) (GRAD(block) + ((b) * 4 + 2 + (part)) * g->args->layout.block_of)
+#define BLOCK_BY_W(b, part)        (GRAD(block) + ((b)*4 + (part)) * g->args->layout.block_of)
+#define BLOCK_BY_DIAGONAL(b, part) (GRAD(block) + ((b)*4 + 2 + (part)) * g->args->layout.block_of)
 
 /* The two parts of a weld are rotation and translation; other blocks have one. */
 KERNEL_FN int block_parts(const Context *ctx, const SapModelConstraint *b) {
@@ -64,8 +64,8 @@ STAGE_FN ErrorState constraint_row_state(const Context *ctx, const Gradient *g, 
 }
 
 /* A spring, damper or drive of a tendon. */
-KERNEL_FN void tendon_force_state(BlockState *s, const RowLaw *law, real v, real given_k, real given_d, mask pulls, real w,
-                                  real h, real u) {
+KERNEL_FN void tendon_force_state(BlockState *s, const RowLaw *law, real v, real given_k, real given_d, mask pulls,
+                                  real w, real h, real u) {
     LawState at = law_state(law, v);
     real k = given_k, d = given_d, zero = real_of(0);
     drive_effective_gains(h, w, &k, &d);
@@ -81,17 +81,16 @@ STAGE_FN void tendon_state(const Context *ctx, const Gradient *g, const SapModel
     int t = b->index;
     real h = STAGE_H, zero = real_of(0), w = *BLOCK(w, b), v = block_speed(ctx, g, b, 0), inf = real_infinity();
     for (int side = 0; side < 2; side++) {
-        ErrorState e =
-            error_state(BLOCK_LAW(b, 0, side ? SAP_TENDON_UPPER : SAP_TENDON_LOWER), v,
-                        field_get(c->tendon_limit_ke, t, ctx->pack), field_get(c->tendon_limit_kd, t, ctx->pack), w, h, inf);
+        ErrorState e = error_state(BLOCK_LAW(b, 0, side ? SAP_TENDON_UPPER : SAP_TENDON_LOWER), v,
+                                   field_get(c->tendon_limit_ke, t, ctx->pack),
+                                   field_get(c->tendon_limit_kd, t, ctx->pack), w, h, inf);
         s->gamma[0] = s->gamma[0] + e.at.gamma;
         s->G[0] = s->G[0] + e.at.G;
         s->by_g[0] = s->by_g[0] + real_select(e.at.free, error_by_g(&e, h), zero);
         s->by_w[0] = s->by_w[0] + error_by_w(&e, w);
     }
     real k = field_get(c->tendon_spring_ke, t, ctx->pack), d = field_get(c->tendon_damping, t, ctx->pack);
-    mask point =
-        field_get(c->tendon_spring_lower, t, ctx->pack) == field_get(c->tendon_spring_upper, t, ctx->pack);
+    mask point = field_get(c->tendon_spring_lower, t, ctx->pack) == field_get(c->tendon_spring_upper, t, ctx->pack);
     real d1 = real_select(point, d, zero), d2 = real_select(point, zero, d);
     tendon_force_state(s, BLOCK_LAW(b, 0, SAP_TENDON_SPRING), v, k, d1, mask_all(), w, h, zero);
     tendon_force_state(s, BLOCK_LAW(b, 0, SAP_TENDON_SPRING_UPPER), v, k, d1, mask_all(), w, h, zero);
@@ -234,7 +233,8 @@ STAGE_FN void block_rates(const Context *ctx, const SapModelConstraint *b, const
     real slope = real_of(0), bend = slope, by_j = slope;
     int x0 = b->coordinate[0], x1 = b->coordinate[1];
     if (b->kind == SAP_BLOCK_COUPLER && x1 >= 0) {
-        real x = coordinate_value(ctx, x1) - field_get(STAGE_CONSTANTS->constraint_reference, 2 * b->index + 1, ctx->pack);
+        real x =
+            coordinate_value(ctx, x1) - field_get(STAGE_CONSTANTS->constraint_reference, 2 * b->index + 1, ctx->pack);
         coupler_polynomial(ctx, b, x, &slope);
         bend = coupler_curvature(ctx, b, x);
         by_j = coordinate_column(ctx, x1, j);
@@ -249,7 +249,8 @@ STAGE_FN void block_rates(const Context *ctx, const SapModelConstraint *b, const
         for (int side = 0; side < 2; side++) {
             if (!on[side])
                 continue;
-            Vec3 x = b->kind == SAP_BLOCK_WELD ? middle : f->X[side].p, d = b->kind == SAP_BLOCK_WELD ? moved : dx[side];
+            Vec3 x = b->kind == SAP_BLOCK_WELD ? middle : f->X[side].p,
+                 d = b->kind == SAP_BLOCK_WELD ? moved : dx[side];
             real sign = real_of(side ? 1 : -1);
             rate = vec3_fma(sign, point_column_rate(ctx, b->link[side], k, j, x, d, O), rate);
             w = vec3_fma(sign, dof_velocity(ctx, k, vec3_sub(x, O)), w);
@@ -261,8 +262,7 @@ STAGE_FN void block_rates(const Context *ctx, const SapModelConstraint *b, const
             bool turns = link_has_dof(plan, b->link[side], j) && dof_is_after(ctx, k, j);
             Vec3 turn = vec3_zero();
             if (turns)
-                turn = vec3_scale(real_of(side ? 1 : -1),
-                                  vec3_cross(dof_column(ctx, j).ang, dof_column(ctx, k).ang));
+                turn = vec3_scale(real_of(side ? 1 : -1), vec3_cross(dof_column(ctx, j).ang, dof_column(ctx, k).ang));
             vec3_store(out, turn);
             vec3_store(out + 3, rate);
             break;
@@ -283,7 +283,8 @@ STAGE_FN void block_rates(const Context *ctx, const SapModelConstraint *b, const
 /* ---- weights ---- */
 
 /* Writes a_k = W J_k/(n^2 w A_kk) of rows first .. first + n - 1 to *a, which is as J, and dw/dA_kk. */
-STAGE_FN void block_weight_rates(const Context *ctx, const SapModelConstraint *b, int first, int n, real *a, real *diagonal) {
+STAGE_FN void block_weight_rates(const Context *ctx, const SapModelConstraint *b, int first, int n, real *a,
+                                 real *diagonal) {
     const SapPatternRow *row = ctx->args->plan.tree.row;
     real w = BLOCK(w, b)[first], W[BLOCK_MAX_ROWS][BLOCK_MAX_ROWS];
     for (int r = 0; r < n; r++)

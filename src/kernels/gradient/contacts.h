@@ -9,11 +9,11 @@
 /* A contact at the v of the end. */
 typedef struct ContactState {
     Mat3 C;
-    Vec3 y[2], u, p;      /* velocity points; relative velocity and impulse in the world */
-    Vec3 gamma, by_vhat;  /* impulse, and its derivatives */
+    Vec3 y[2], u, p;     /* velocity points; relative velocity and impulse in the world */
+    Vec3 gamma, by_vhat; /* impulse, and its derivatives */
     Vec3 by_Rt, by_Rn, by_mu, by_w;
     real G[6], near_rigid; /* 1: the bound holds, else 0 */
-    real share;           /* of x0 in the velocity points; 1, 0 without midpoint */
+    real share;            /* of x0 in the velocity points; 1, 0 without midpoint */
 } ContactState;
 
 KERNEL_FN real contact_share_0(const Context *ctx, int c) {
@@ -28,7 +28,8 @@ KERNEL_FN void contact_law_rates(const ContactLaw *law, const ContactTrial *s, C
     real R_t = K(1.0) / real_select(law->inv_R_t > zero, law->inv_R_t, real_of(1));
     mask normal = s->stick | s->normal_only;
     /* R_n */
-    real n_Rn = real_select(normal, -(s->y.z * law->inv_R_n), real_select(s->slide, -(law->f * g_n * law->inv_R_n), zero));
+    real n_Rn =
+        real_select(normal, -(s->y.z * law->inv_R_n), real_select(s->slide, -(law->f * g_n * law->inv_R_n), zero));
     real t_Rn = real_select(s->slide, law->mu * n_Rn, zero);
     at->by_Rn = vec3(t_Rn * s->t_x, t_Rn * s->t_y, n_Rn);
     /* R_t */

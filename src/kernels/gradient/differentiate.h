@@ -131,8 +131,8 @@ STAGE_FN mask gradient_status(const Context *ctx, const Gradient *g) {
             continue;
         int world = ctx->pack->world[l];
         unsigned of_step = ctx->args->status[world], out = 0;
-        const unsigned open = SAP_WORLD_COST_STALLED | SAP_WORLD_ITERATION_LIMIT | SAP_WORLD_LINE_SEARCH_FAILED |
-                              SAP_WORLD_NO_DESCENT;
+        const unsigned open =
+            SAP_WORLD_COST_STALLED | SAP_WORLD_ITERATION_LIMIT | SAP_WORLD_LINE_SEARCH_FAILED | SAP_WORLD_NO_DESCENT;
         if (of_step & SAP_WORLD_FAILED)
             out |= SAP_GRADIENT_FAILED;
         else if ((of_step & open) && !(of_step & SAP_WORLD_OPTIMAL))
@@ -209,11 +209,13 @@ STAGE_FN void gradient_tangents(const Context *ctx, const Gradient *g, mask ok) 
     numbers_clear(GRAD(dv), nv);
     for (int a = 0; a < args->num_arrays; a++)
         for (int i = 0; i < args->array[a].count; i++)
-            tangent_add_input(ctx, g, &args->array[a], i, gradient_get(ctx, args->array[a].out, args->array[a].count, i));
+            tangent_add_input(ctx, g, &args->array[a], i,
+                              gradient_get(ctx, args->array[a].out, args->array[a].count, i));
     tangent_finish(ctx, g);
     for (int a = 0; a < args->num_arrays; a++)
         for (int i = 0; i < args->array[a].count; i++)
-            tangent_end_input(ctx, g, &args->array[a], i, gradient_get(ctx, args->array[a].out, args->array[a].count, i));
+            tangent_end_input(ctx, g, &args->array[a], i,
+                              gradient_get(ctx, args->array[a].out, args->array[a].count, i));
     matrix_column_put(ctx, g, args->tangent, 1, 0, ok);
 }
 

@@ -11,7 +11,15 @@
 enum { FEATURE_NEAREST, FEATURE_FACE, FEATURE_CORNER, FEATURE_SUPPORT, FEATURE_FROZEN };
 
 /* Parts of a contact's numbers. */
-enum { FEATURE_KIND, FEATURE_SIDE, FEATURE_EDGE0, FEATURE_EDGE1 = 5, FEATURE_PLANE = 8, FEATURE_RADIUS0 = 11, FEATURE_RADIUS1 };
+enum {
+    FEATURE_KIND,
+    FEATURE_SIDE,
+    FEATURE_EDGE0,
+    FEATURE_EDGE1 = 5,
+    FEATURE_PLANE = 8,
+    FEATURE_RADIUS0 = 11,
+    FEATURE_RADIUS1
+};
 
 #define FEATURE(part, c) (GRAD(feature) + (c)*SAP_FEATURE_SIZE + (part))
 
@@ -23,17 +31,31 @@ typedef struct Core {
     int type;
     Vec3 size;
     Pose X;
-    Vec3 axis[3];     /* of the shape, in the world */
-    real radius;      /* with the margin */
+    Vec3 axis[3]; /* of the shape, in the world */
+    real radius;  /* with the margin */
     Vec3 a;
-    real y[3], at[3]; /* a in the shape; 1 or -1 where it is at a limit of a box, else 0 */
-    real limits;      /* number of these */
-    Vec3 edge;        /* the direction of the edge that a is on, or 0 */
-    mask on_vertex, on_edge;
+    real y[3], at[3];                /* a in the shape; 1 or -1 where it is at a limit of a box, else 0 */
+    real limits;                     /* number of these */
+    Vec3 edge;                       /* the direction of the edge that a is on, or 0 */
+    mask on_vertex, on_edge, on_cap; /* on_cap: of a cylinder, inside its rim */
 } Core;
 
 KERNEL_FN real real_at(Vec3 v, int k) {
     return k == 0 ? v.x : k == 1 ? v.y : v.z;
+}
+
+/* A cylinder is its caps, and around them its axis with a radius: a moves to the axis where n is across it. */
+KERNEL_FN void core_find_cylinder(Core *b, Vec3 n, int side) {
+    real tie = FEATURE_TIE * (b->size.x + b->size.y), along = vec3_dot(b->axis[2], n), zero = real_of(0);
+    mask across = real_abs(along) < K(1e-7);
+    real out = real_select(across, b->size.x, zero);
+    b->radius = b->radius + out;
+    b->a = vec3_fma(side ? out : -out, n, b->a);
+    real height = real_abs(b->y[2]), around = real_sqrt(real_fma(b->y[0], b->y[0], b->y[1] * b->y[1]));
+    b->on_edge = across & (height < b->size.y - tie);
+    b->edge = vec3_select(b->on_edge, b->axis[2], b->edge);
+    b->on_cap = mask_not(across) & (real_abs(along) > K(1.0 - 1e-14)) & (height >= b->size.y - tie) &
+                (around < b->size.x - tie);
 }
 
 /* The point of a box: at how many of its limits, and the direction of its edge. */
@@ -59,7 +81,7 @@ STAGE_FN Core core_of(const Context *ctx, int c, int side, Vec3 n) {
     b.size = vec3_zero();
     b.edge = vec3_zero();
     b.radius = b.limits = real_of(0);
-    b.on_vertex = b.on_edge = mask_none();
+    b.on_vertex = b.on_edge = b.on_cap = mask_none();
     b.X.p = vec3_zero();
     b.X.q = quat(real_of(0), real_of(0), real_of(0), real_of(1));
     if (shape >= 0) {
@@ -89,6 +111,8 @@ STAGE_FN Core core_of(const Context *ctx, int c, int side, Vec3 n) {
         b.on_vertex = mask_not(b.on_edge);
         b.edge = vec3_select(b.on_edge, b.axis[2], b.edge);
     }
+    if (b.type == SAP_SHAPE_CYLINDER)
+        core_find_cylinder(&b, n, side);
     if (b.type == SAP_SHAPE_BOX)
         core_find_box(&b);
     return b;
@@ -159,15 +183,30 @@ KERNEL_FN void feature_put_face(const Gradient *g, int c, mask which, int side, 
     real *kind = FEATURE(FEATURE_KIND, c), *of = FEATURE(FEATURE_SIDE, c);
     *kind = real_select(which, f->kind, *kind);
     *of = real_select(which, real_of((scalar)side), *of);
-    real *own = FEATURE(side ? FEATURE_EDGE1 : FEATURE_EDGE0, c), *other = FEATURE(side ? FEATURE_EDGE0 : FEATURE_EDGE1, c);
+    real *own = FEATURE(side ? FEATURE_EDGE1 : FEATURE_EDGE0, c),
+         *other = FEATURE(side ? FEATURE_EDGE0 : FEATURE_EDGE1, c);
     vec3_store(own, vec3_select(which, zero, vec3_load(own)));
     vec3_store(other, vec3_select(which, f->edge, vec3_load(other)));
     real *plane = FEATURE(FEATURE_PLANE, c);
     vec3_store(plane, vec3_select(which, f->plane, vec3_load(plane)));
 }
 
+/* A cylinder and a shape with vertices and edges: side against edge, or cap against vertex. */
+STAGE_FN void feature_find_cylinder(const Gradient *g, int c, const Core *a, const Core *b, Vec3 n) {
+    FaceFeature f;
+    f.kind = real_of(FEATURE_FACE);
+    f.edge = f.plane = vec3_zero();
+    feature_find_nearest(g, c, a, b, n);
+    feature_put_face(g, c, a->on_cap & b->on_vertex, 0, &f);
+    feature_put_face(g, c, b->on_cap & a->on_vertex, 1, &f);
+}
+
 KERNEL_FN bool core_is_round(const Core *b) {
     return b->type == SAP_SHAPE_SPHERE || b->type == SAP_SHAPE_CAPSULE;
+}
+
+KERNEL_FN bool core_has_edges(const Core *b) {
+    return core_is_round(b) || b->type == SAP_SHAPE_BOX || b->type == SAP_SHAPE_CYLINDER;
 }
 
 /* A round shape or a box, and a box. A normal within 1e-9 of a face's is a face's; of two, the nearer one, and of two
@@ -202,6 +241,8 @@ STAGE_FN void contact_feature_find(const Context *ctx, const Gradient *g, int c)
         feature_find_nearest(g, c, &a, &b, n);
     } else if ((core_is_round(&a) || a.type == SAP_SHAPE_BOX) && b.type == SAP_SHAPE_BOX) {
         feature_find_boxes(g, c, &a, &b, n);
+    } else if (core_has_edges(&a) && core_has_edges(&b)) {
+        feature_find_cylinder(g, c, &a, &b, n);
     }
 }
 
@@ -259,7 +300,8 @@ STAGE_FN CoreRates nearest_rates(Vec3 l0, Vec3 l1, Vec3 e, Vec3 n, Vec3 m0, Vec3
 }
 
 /* Face of side 0; D0_a1 is the displacement of body 0's point at a1. `corner`: a vertex of the face over the plane m. */
-STAGE_FN CoreRates face_rates_0(Vec3 l1, Vec3 plane, mask corner, real s, Vec3 n, Vec3 m0, Vec3 m1, Vec3 D0_a1, Vec3 w0) {
+STAGE_FN CoreRates face_rates_0(Vec3 l1, Vec3 plane, mask corner, real s, Vec3 n, Vec3 m0, Vec3 m1, Vec3 D0_a1,
+                                Vec3 w0) {
     CoreRates r, v;
     r.n = v.n = vec3_cross(w0, n);
     r.a1 = vec3_fma(feature_slide(plane, vec3_sub(D0_a1, m1), l1), l1, m1);
@@ -271,7 +313,8 @@ STAGE_FN CoreRates face_rates_0(Vec3 l1, Vec3 plane, mask corner, real s, Vec3 n
     return core_rates_select(corner, v, r);
 }
 
-STAGE_FN CoreRates face_rates_1(Vec3 l0, Vec3 plane, mask corner, real s, Vec3 n, Vec3 m0, Vec3 m1, Vec3 D1_a0, Vec3 w1) {
+STAGE_FN CoreRates face_rates_1(Vec3 l0, Vec3 plane, mask corner, real s, Vec3 n, Vec3 m0, Vec3 m1, Vec3 D1_a0,
+                                Vec3 w1) {
     CoreRates r, v;
     r.n = v.n = vec3_cross(w1, n);
     r.a0 = vec3_fma(feature_slide(plane, vec3_sub(D1_a0, m0), l0), l0, m0);
@@ -316,14 +359,15 @@ STAGE_FN FeatureRates feature_rates(const Context *ctx, const Gradient *g, int c
     r.a0 = m0;
     r.a1 = m1;
     r.n = vec3_cross(D0.ang, n);
-    mask face = (kind == (scalar)FEATURE_FACE) | (kind == (scalar)FEATURE_CORNER), corner = kind == (scalar)FEATURE_CORNER;
+    mask face = (kind == (scalar)FEATURE_FACE) | (kind == (scalar)FEATURE_CORNER),
+         corner = kind == (scalar)FEATURE_CORNER;
     mask first = *FEATURE(FEATURE_SIDE, c) < K(0.5), nearest = kind == (scalar)FEATURE_NEAREST;
     mask support = kind == (scalar)FEATURE_SUPPORT;
     if (mask_any(nearest))
         r = core_rates_select(nearest, nearest_rates(l0, l1, e, n, m0, m1, D0.ang, D1.ang), r);
     if (mask_any(face & first))
-        r = core_rates_select(face & first,
-                              face_rates_0(l1, plane, corner, s, n, m0, m1, spatial_at(D0, y1), D0.ang), r);
+        r = core_rates_select(face & first, face_rates_0(l1, plane, corner, s, n, m0, m1, spatial_at(D0, y1), D0.ang),
+                              r);
     if (mask_any(face & mask_not(first)))
         r = core_rates_select(face & mask_not(first),
                               face_rates_1(l0, plane, corner, s, n, m0, m1, spatial_at(D1, y0), D1.ang), r);

@@ -80,8 +80,7 @@ STAGE_FN GyroscopicWrench gyroscopic_wrench(const Context *ctx, int l, Mat3 J, V
     out.force = vec3_scale(m, f);
     out.force_rate = vec3_fma(by->m, f, vec3_scale(m, f_rate));
     out.moment = vec3_cross_add(r, out.force, out.moment);
-    out.moment_rate =
-        vec3_add(out.moment_rate, vec3_add(vec3_cross(r, out.force_rate), vec3_cross(by->r, out.force)));
+    out.moment_rate = vec3_add(out.moment_rate, vec3_add(vec3_cross(r, out.force_rate), vec3_cross(by->r, out.force)));
     return out;
 }
 

@@ -50,9 +50,12 @@ STAGE_FN void column_add_body_weight(const Context *ctx, const Gradient *g, real
             if (*SLOT_SHORTS(num_dofs, c) == 0 || SLOT_SETUP_INTS(link, c)[side] != l)
                 continue;
             Pose X = body_pose(ctx, l);
-            Vec3 x = vec3_load(side ? SLOT_SETUP(x1, c) : SLOT_SETUP(x0, c)), I = field_get_vec3(k->inertia, 6 * l, ctx->pack);
-            Vec3 r = vec3_sub(quat_rotate(quat_conjugate(X.q), vec3_sub(x, X.p)), field_get_vec3(k->com, 3 * l, ctx->pack));
-            Vec3 across = vec3(real_fma(r.y, r.y, r.z * r.z), real_fma(r.x, r.x, r.z * r.z), real_fma(r.x, r.x, r.y * r.y));
+            Vec3 x = vec3_load(side ? SLOT_SETUP(x1, c) : SLOT_SETUP(x0, c)),
+                 I = field_get_vec3(k->inertia, 6 * l, ctx->pack);
+            Vec3 r =
+                vec3_sub(quat_rotate(quat_conjugate(X.q), vec3_sub(x, X.p)), field_get_vec3(k->com, 3 * l, ctx->pack));
+            Vec3 across =
+                vec3(real_fma(r.y, r.y, r.z * r.z), real_fma(r.x, r.x, r.z * r.z), real_fma(r.x, r.x, r.y * r.y));
             real m = field_get(k->mass, l, ctx->pack), dw;
             if (of == WEIGHT_OF_MASS) {
                 dw = K(-1.0) / (m * m);
@@ -336,7 +339,8 @@ STAGE_FN real input_drive(const Context *ctx, const Gradient *g, int i, int kind
     case SAP_INPUT_TARGET_VEL: return real_select(d.at.free, h * d.kd, zero);
     case SAP_INPUT_ACT: return real_select(d.at.free, h, zero);
     case SAP_INPUT_PARAMETER + SAP_PARAMETER_JOINT_TARGET_KE:
-        return real_select(d.at.free, real_select(d.softened, scaled * (d.error - h * pull), h * (d.error - h * v)), zero);
+        return real_select(d.at.free, real_select(d.softened, scaled * (d.error - h * pull), h * (d.error - h * v)),
+                           zero);
     case SAP_INPUT_PARAMETER + SAP_PARAMETER_JOINT_TARGET_KD:
         return real_select(d.at.free, real_select(d.softened, scaled * (d.v_d - pull), h * (d.v_d - v)), zero);
     default: /* the effort limit, where it holds the drive */
@@ -367,15 +371,18 @@ STAGE_FN void input_dof(const Context *ctx, const Gradient *g, real *to, int i, 
         break;
     }
     case SAP_INPUT_PARAMETER + SAP_PARAMETER_JOINT_LIMIT_LOWER:
-        to[i] = ctx->args->plan.dof_limited[i] ? input_limit(ctx, g, i, JOINT_ROW_LOWER, kind - SAP_INPUT_PARAMETER) : zero;
+        to[i] =
+            ctx->args->plan.dof_limited[i] ? input_limit(ctx, g, i, JOINT_ROW_LOWER, kind - SAP_INPUT_PARAMETER) : zero;
         break;
     case SAP_INPUT_PARAMETER + SAP_PARAMETER_JOINT_LIMIT_UPPER:
-        to[i] = ctx->args->plan.dof_limited[i] ? input_limit(ctx, g, i, JOINT_ROW_UPPER, kind - SAP_INPUT_PARAMETER) : zero;
+        to[i] =
+            ctx->args->plan.dof_limited[i] ? input_limit(ctx, g, i, JOINT_ROW_UPPER, kind - SAP_INPUT_PARAMETER) : zero;
         break;
     case SAP_INPUT_PARAMETER + SAP_PARAMETER_JOINT_LIMIT_KE:
     case SAP_INPUT_PARAMETER + SAP_PARAMETER_JOINT_LIMIT_KD:
         for (int side = 0; ctx->args->plan.dof_limited[i] && side < 2; side++)
-            to[i] = to[i] + input_limit(ctx, g, i, side ? JOINT_ROW_UPPER : JOINT_ROW_LOWER, kind - SAP_INPUT_PARAMETER);
+            to[i] =
+                to[i] + input_limit(ctx, g, i, side ? JOINT_ROW_UPPER : JOINT_ROW_LOWER, kind - SAP_INPUT_PARAMETER);
         break;
     default: to[i] = input_drive(ctx, g, i, kind); break;
     }
@@ -388,8 +395,9 @@ STAGE_FN void input_joint_f(const Context *ctx, const Gradient *g, real *to, int
     to[i] = STAGE_H;
     int k = i - link->v;
     if (link->type == SAP_JOINT_FREE && k >= 3)
-        vec3_store(to + link->v, vec3_scale(STAGE_H, vec3_cross(free_joint_arm(ctx, dof_link(ctx, i) - ctx->args->plan.link, FM(q)),
-                                                                vec3_unit(k - 3))));
+        vec3_store(to + link->v,
+                   vec3_scale(STAGE_H, vec3_cross(free_joint_arm(ctx, dof_link(ctx, i) - ctx->args->plan.link, FM(q)),
+                                                  vec3_unit(k - 3))));
 }
 
 /* ---- tendons and constraints ---- */
