@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _layout
-from ._library import GradientInput, GradientOptions, GradientSteps, State, UnsupportedError, address, lib
 from ._library import Control as ControlStruct
+from ._library import GradientInput, GradientOptions, GradientSteps, State, UnsupportedError, address, lib
 
 if TYPE_CHECKING:
     from .batch import Batch
@@ -58,9 +58,7 @@ class Point:
         return cls(_copy(batch, "joint_q"), _copy(batch, "joint_qd"), control)
 
     def state_struct(self, worlds: int) -> Any:
-        return State(
-            num_worlds=worlds, dtype=1, joint_q=self.joint_q.ctypes.data, joint_qd=self.joint_qd.ctypes.data
-        )
+        return State(num_worlds=worlds, dtype=1, joint_q=self.joint_q.ctypes.data, joint_qd=self.joint_qd.ctypes.data)
 
     def control_struct(self, worlds: int) -> Any:
         return ControlStruct(
@@ -232,9 +230,7 @@ class Tape:
     @property
     def nbytes(self) -> int:
         """Bytes of the states and controls that the tape keeps."""
-        return sum(
-            (e.point.nbytes if e.point else 0) + sum(x.nbytes for x in e.control.values()) for e in self.entries
-        )
+        return sum((e.point.nbytes if e.point else 0) + sum(x.nbytes for x in e.control.values()) for e in self.entries)
 
     def step(self, n: int = 1, h: float | None = None, **controls: ArrayLike) -> NDArray[np.uint32]:
         """Writes the controls, takes n steps with them and keeps what `backward` needs. Returns status bits (STATUS)
@@ -300,7 +296,9 @@ class Tape:
         if changed.keys() != self._parameters.keys() or any(
             not np.array_equal(x, self._parameters[name], equal_nan=True) for name, x in changed.items()
         ):
-            raise RuntimeError("parameters of the worlds changed since the tape began; gradients would be of other steps")
+            raise RuntimeError(
+                "parameters of the worlds changed since the tape began; gradients would be of other steps"
+            )
         self.used = True
         batch, T = self.batch, len(self.entries)
         bar = np.zeros((batch.num_worlds, 2 * batch.model.num_dofs))
@@ -351,7 +349,9 @@ def to_tangent(batch: Batch, q: Real, q_bar: ArrayLike | None, qd_bar: ArrayLike
             for axis in range(3):
                 e = np.zeros(4)
                 e[axis] = 0.5
-                out[:, k + axis] = np.sum(given[:, i : i + 4] * quat_mul(np.broadcast_to(e, (len(q), 4)), q[:, i : i + 4]), -1)
+                out[:, k + axis] = np.sum(
+                    given[:, i : i + 4] * quat_mul(np.broadcast_to(e, (len(q), 4)), q[:, i : i + 4]), -1
+                )
     if qd_bar is not None:
         out[:, nv:] = np.asarray(qd_bar, np.float64)
     return out
@@ -372,4 +372,16 @@ def from_tangent(batch: Batch, q: Real, bar: Real) -> tuple[Real, Real]:
     return q_bar, bar[:, nv:]
 
 
-__all__ = ["CONTROLS", "INVALID", "STATUS", "Gradient", "Jacobians", "Point", "Tape", "UnsupportedError", "jacobians", "jvp", "vjp"]
+__all__ = [
+    "CONTROLS",
+    "INVALID",
+    "STATUS",
+    "Gradient",
+    "Jacobians",
+    "Point",
+    "Tape",
+    "UnsupportedError",
+    "jacobians",
+    "jvp",
+    "vjp",
+]

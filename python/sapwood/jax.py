@@ -6,8 +6,8 @@
     q_all, qd_all = roll(q0, qd0, {"joint_f": u})            # u: (T, num_worlds, nv)
 
 The functions can be compiled by jax.jit; the batch is the axis of worlds, so they cannot be mapped by jax.vmap. They
-compute in f64 in host memory (docs/gradients.md) and return the type of q. A quaternion is four numbers, and its gradient
-has no part along it. A function reads what is not among `inputs` from the batch, when it is called.
+compute in f64 in host memory (docs/gradients.md) and return the type of q. A quaternion is four numbers, and its
+gradient has no part along it. A function reads what is not among `inputs` from the batch, when it is called.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from . import gradients
 from ._library import lib
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from .batch import Batch
 
 Inputs = dict[str, Any]
+_jax: Any = jax  # whose types change from version to version
 
 
 def _point(batch: Batch, q: Any, qd: Any, inputs: Inputs) -> gradients.Point:
@@ -63,11 +63,12 @@ def step(
         return of_q.astype(q.dtype), of_qd.astype(qd.dtype), shaped
 
     def shape_of(x: Any) -> Any:
-        return jax.ShapeDtypeStruct(x.shape, x.dtype)
+        return _jax.ShapeDtypeStruct(x.shape, x.dtype)
 
-    @jax.custom_vjp
-    def call(q: Any, qd: Any, values: Inputs) -> Any:
-        return jax.pure_callback(forward, (shape_of(q), shape_of(qd)), q, qd, values)
+    def plain(q: Any, qd: Any, values: Inputs) -> Any:
+        return _jax.pure_callback(forward, (shape_of(q), shape_of(qd)), q, qd, values)
+
+    call = _jax.custom_vjp(plain)
 
     def call_forward(q: Any, qd: Any, values: Inputs) -> Any:
         q1, qd1 = call(q, qd, values)
@@ -76,7 +77,7 @@ def step(
     def call_backward(kept: Any, bar: Any) -> Any:
         q, qd, values, q1 = kept
         shapes = (shape_of(q), shape_of(qd), {name: shape_of(x) for name, x in values.items()})
-        return jax.pure_callback(backward, shapes, q, qd, values, q1, *bar)
+        return _jax.pure_callback(backward, shapes, q, qd, values, q1, *bar)
 
     call.defvjp(call_forward, call_backward)
 
@@ -98,10 +99,12 @@ def rollout(
 
     def roll(q: Any, qd: Any, values: Inputs) -> tuple[Any, Any]:
         def advance(state: Any, now: Inputs) -> Any:
-            state = one(*state, now)
+            state = one(state[0], state[1], now)
             return state, state
 
-        _, states = jax.lax.scan(advance, (jnp.asarray(q), jnp.asarray(qd)), {k: jnp.asarray(x) for k, x in values.items()})
+        _, states = _jax.lax.scan(
+            advance, (jnp.asarray(q), jnp.asarray(qd)), {k: jnp.asarray(x) for k, x in values.items()}
+        )
         out: tuple[Any, Any] = states
         return out
 

@@ -3,9 +3,9 @@
     q1, qd1 = sapwood.torch.step(batch, q, qd, joint_target_pos=u, n=4)
     q_all, qd_all = sapwood.torch.rollout(batch, q0, qd0, {"joint_f": u})      # u: (T, num_worlds, nv)
 
-Tensors have any float type, in host memory; the steps and their gradients are in f64 (docs/gradients.md). A quaternion is
-four numbers, and its gradient has no part along it. Inputs are the controls of gradients.CONTROLS and parameters of worlds,
-which `batch.expand` must have given to the worlds. Gradients of gradients are refused.
+Tensors have any float type, in host memory; the steps and their gradients are in f64 (docs/gradients.md). A quaternion
+is four numbers, and its gradient has no part along it. Inputs are the controls of gradients.CONTROLS and parameters of
+worlds, which `batch.expand` must have given to the worlds. Gradients of gradients are refused.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
 import torch
 from torch.autograd.function import once_differentiable
 
@@ -37,7 +36,9 @@ def _host(name: str, x: Any) -> Any:
 
 class _Step(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, batch: Batch, setup: dict[str, Any], names: tuple[str, ...], q: Any, qd: Any, *values: Any) -> Any:
+    def forward(
+        ctx: Any, batch: Batch, setup: dict[str, Any], names: tuple[str, ...], q: Any, qd: Any, *values: Any
+    ) -> Any:
         point = gradients.Point.of(batch)
         point.joint_q = np.ascontiguousarray(_host("q", q))
         point.joint_qd = np.ascontiguousarray(_host("qd", qd))
@@ -89,9 +90,7 @@ class _Step(torch.autograd.Function):
         return (None, None, None, *tensors)
 
 
-def _setup(
-    batch: Batch, n: int, h: float | None, on_invalid: str, status: Any, inputs: Any
-) -> dict[str, Any]:
+def _setup(batch: Batch, n: int, h: float | None, on_invalid: str, status: Any, inputs: Any) -> dict[str, Any]:
     if on_invalid not in ON_INVALID:
         raise ValueError(f"on_invalid is {on_invalid!r}; it must be 'nan' or 'zero'")
     if status is None:

@@ -64,7 +64,9 @@ def test_matrices_and_parameters_agree_with_extrapolated_differences(name, index
     for p in case["parameters"]:
         x = out.B[p["name"]][0][:, p["index"]]
         if not agrees(x, p["derivative"], p["relative_error"], largest if not np.any(p["derivative"]) else 0):
-            bad.append((p["name"], p["index"], np.abs(x - p["derivative"]).max() / max(np.abs(p["derivative"]).max(), 1e-30)))
+            bad.append(
+                (p["name"], p["index"], np.abs(x - p["derivative"]).max() / max(np.abs(p["derivative"]).max(), 1e-30))
+            )
     assert not bad
 
 
@@ -193,7 +195,16 @@ def test_parameters_of_each_world_are_differentiated_at_their_own_values(rng):
 
 # ---- against each other ----
 
-INPUTS = ("joint_f", "joint_target_pos", "body_f", "body_mass", "body_com", "gravity", "shape_material_mu", "joint_damping")
+INPUTS = (
+    "joint_f",
+    "joint_target_pos",
+    "body_f",
+    "body_mass",
+    "body_com",
+    "gravity",
+    "shape_material_mu",
+    "joint_damping",
+)
 
 
 def standing(scene, worlds, rng, preset="approx64", **options):

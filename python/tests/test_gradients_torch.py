@@ -69,7 +69,7 @@ def test_a_world_that_fails_gives_nan_or_zero_as_asked(rng):
         _, v = bridge.step(batch, q, qd, on_invalid=on_invalid, status=status)
         v[[0, 2]].sum().backward()
         assert status.tolist() == [0, gradients.STATUS["failed"], 0]
-        assert (torch.isnan(qd.grad[1]).all() if on_invalid == "nan" else not qd.grad[1].any())
+        assert torch.isnan(qd.grad[1]).all() if on_invalid == "nan" else not qd.grad[1].any()
         assert torch.isfinite(qd.grad[[0, 2]]).all()
 
 

@@ -453,6 +453,16 @@ static SapStatus call_record_rows(Trial *t) {
     return sap_solver_record_rows(sap_batch_solver(t->batch), &rows);
 }
 
+static SapStatus call_gradients(Trial *t) {
+    SapGradientSteps steps = {.h = 0.005, .steps = 1};
+    size_t rows = 2 * (size_t)t->a.num_dofs;
+    double *A = malloc(WORLDS * rows * rows * sizeof *A);
+    SapStatus status = sap_batch_linearize(t->batch, &steps, A);
+    cr_expect(status != SAP_OK || isfinite(A[0]));
+    free(A);
+    return status;
+}
+
 static const Probe probes[] = {
     {"contact_solve_fp32", .set = set_fp32_solve, .changes = true},
     {"free_motion_fp32", .set = set_fp32_motion, .changes = true},
@@ -518,6 +528,10 @@ static const Probe probes[] = {
     {"set_sensors", .call = call_set_sensors},
     {"set_stream", .call = call_set_stream},
     {"host_structs", .call = call_host_structs},
+    {"gradients", .call = call_gradients},
+    {"gradients_with_sleep", .set = set_sleep, .call = call_gradients, .always = true},
+    {"gradients_with_mean_velocity_forces", .set = set_mean, .call = call_gradients, .always = true},
+    {"gradients_with_compat", .set = set_compat, .call = call_gradients, .always = true},
     {"solver", .call = call_solver},
     {"solver_of_batch", .call = call_solver_of_batch},
     {"record_pair", .call = call_record_pair},

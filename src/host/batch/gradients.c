@@ -129,7 +129,7 @@ static SapStatus check_supported(const SapBatch *b, const char *what) {
     if (b->options.velocity_forces == SAP_VELOCITY_MEAN)
         SAP_REQUIRE(&b->options, SAP_CAN_GRADIENTS_MEAN, "%s", what);
     if (b->options.compat != SAP_COMPAT_NONE)
-        return sap_fail(SAP_ERROR_UNSUPPORTED, "%s: not implemented with compat = sap_warp; use compat = none", what);
+        SAP_REQUIRE(&b->options, SAP_CAN_GRADIENTS_COMPAT, "%s", what);
     return SAP_OK;
 }
 

@@ -70,6 +70,7 @@ typedef struct Row {
 #define ONLY_MUJOCO               "only MuJoCo's law has it"
 #define NO_INTEGRATOR             "the integrator is position_integration"
 #define NO_SOLVER_ON_GPU          "a SapSolver runs on the cpu only, a SapBatch on both"
+#define NO_GRADIENTS              "there are no analytic derivatives"
 #define IS_A_GPU_OPTION           "an option of the device cuda"
 
 static const Row rows[SAP_CAN_NUM_ROWS] = {
@@ -202,10 +203,14 @@ static const Row rows[SAP_CAN_NUM_ROWS] = {
         NO(MUJOCO, BOTH, NOT_IMPLEMENTED ": use contact_solver sap, or differences (linearize)"),
         NO(ALL, GPU, NOT_IMPLEMENTED ": derivatives are computed on the cpu only")),
     ROW(GRADIENTS_SLEEP, "gradients_with_sleep", "the same in worlds that may sleep",
-        NONE(MUJOCO, BOTH, "worlds do not sleep"), NONE(ALL, GPU, "worlds do not sleep"),
+        NONE(IMPULSES | MUJOCO, BOTH, NO_GRADIENTS), NONE(ALL, GPU, NO_GRADIENTS),
         NO(ALL, BOTH, NOT_IMPLEMENTED ": with sleep_steps a step depends on earlier ones")),
     ROW(GRADIENTS_MEAN, "gradients_with_mean_velocity_forces", "the same with velocity_forces = mean",
-        NONE(MUJOCO, BOTH, "the option is refused"), NO(ALL, BOTH, NOT_IMPLEMENTED ": use velocity_forces = start")),
+        NONE(IMPULSES | MUJOCO, BOTH, NO_GRADIENTS), NONE(ALL, GPU, NO_GRADIENTS),
+        NO(ALL, BOTH, NOT_IMPLEMENTED ": with velocity_forces = mean")),
+    ROW(GRADIENTS_COMPAT, "gradients_with_compat", "the same with compat = sap_warp",
+        NONE(IMPULSES | MUJOCO, BOTH, NO_GRADIENTS), NONE(ALL, GPU, NO_GRADIENTS),
+        NO(ALL, BOTH, NOT_IMPLEMENTED ": with compat = sap_warp")),
 #undef GROUP
 #define GROUP "Solvers without a batch"
     ROW(SOLVER, "solver", "a SapSolver", NO(ALL, GPU, NO_SOLVER_ON_GPU)),

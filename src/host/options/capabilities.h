@@ -78,6 +78,7 @@ typedef enum SapCan {
     SAP_CAN_GRADIENTS,
     SAP_CAN_GRADIENTS_SLEEP,
     SAP_CAN_GRADIENTS_MEAN,
+    SAP_CAN_GRADIENTS_COMPAT,
     /* a SapSolver and what it records */
     SAP_CAN_SOLVER,
     SAP_CAN_SOLVER_OF_BATCH,
