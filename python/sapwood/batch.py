@@ -649,6 +649,9 @@ class Batch(MjNames, BatchArrays):
         if method != "differences":
             from . import gradients
 
+            if control not in (*gradients.CONTROLS, *PARAMETERS):
+                hint = nearest(control, gradients.CONTROLS, f"it must be one of {', '.join(gradients.CONTROLS)}")
+                raise ValueError(f"control is {control!r}{hint}")
             try:
                 found = gradients.jacobians(self, [control], n, h)
                 return found.A, found.B[control]

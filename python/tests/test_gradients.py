@@ -380,8 +380,10 @@ def test_inputs_without_derivatives_are_named():
     batch = sapwood.Batch(model_of("quadruped"), 1, preset="approx64")
     with pytest.raises(sapwood.UnsupportedError, match="constraint_X"):
         batch.linearize(method="analytic", control="constraint_X")
-    with pytest.raises(ValueError, match="joint_ff.*did you mean 'joint_f'"):
+    with pytest.raises(ValueError, match="control is 'joint_ff'.*joint_f"):
         batch.linearize(method="analytic", control="joint_ff")
+    with pytest.raises(ValueError, match="'joint_ff' is not .*did you mean 'joint_f'"):
+        gradients.jacobians(batch, ["joint_ff"])
     with pytest.raises(ValueError, match="method is 'exact'"):
         batch.linearize(method="exact")
 
