@@ -463,6 +463,11 @@ static SapStatus call_gradients(Trial *t) {
     return status;
 }
 
+static SapStatus call_gradients_of_grid(Trial *t) {
+    int size;
+    return sap_gradient_input_size(t->batch, "shape_mesh", &size);
+}
+
 static const Probe probes[] = {
     {"contact_solve_fp32", .set = set_fp32_solve, .changes = true},
     {"free_motion_fp32", .set = set_fp32_motion, .changes = true},
@@ -529,6 +534,7 @@ static const Probe probes[] = {
     {"set_stream", .call = call_set_stream},
     {"host_structs", .call = call_host_structs},
     {"gradients", .call = call_gradients},
+    {"gradients_of_all_parameters", .call = call_gradients_of_grid},
     {"gradients_with_sleep", .set = set_sleep, .call = call_gradients, .always = true},
     {"gradients_with_mean_velocity_forces", .set = set_mean, .call = call_gradients, .always = true},
     {"gradients_with_compat", .set = set_compat, .call = call_gradients, .always = true},

@@ -70,8 +70,7 @@ static SapStatus find_input(const SapBatch *b, const char *what, const char *nam
     names[MAX_NAMES] = NULL;
     for (int p = 0; p < SAP_NUM_PARAMETERS; p++)
         if (strcmp(name, parameter_name((SapParameter)p)) == 0)
-            return sap_fail(SAP_ERROR_UNSUPPORTED, "%s: input '%s': not implemented: derivatives with respect to it",
-                            what, name);
+            SAP_REQUIRE(&b->options, SAP_CAN_GRADIENTS_ALL_PARAMETERS, "%s: input '%s'", what, name);
     const char *near = sap_nearest_name(name, names);
     return sap_fail(SAP_ERROR_ARGUMENT, "%s: input '%s' is not a control or parameter with derivatives%s%s%s", what,
                     name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
