@@ -43,7 +43,8 @@ typedef struct SapGradientInput {
     double *data; /* see the functions */
 } SapGradientInput;
 
-/* *size = the numbers of an input of a world, `count` below: those of the array of that name. */
+/* *size = the numbers of an input of a world, `count` below: those of the array of that name. Refuses what the functions
+ * below refuse. */
 SAP_API SapStatus sap_gradient_input_size(const SapBatch *batch, const char *name, int *size);
 
 /* The steps to differentiate. */

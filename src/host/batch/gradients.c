@@ -76,11 +76,23 @@ static SapStatus find_input(const SapBatch *b, const char *what, const char *nam
                     name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
+static SapStatus check_supported(const SapBatch *b, const char *what) {
+    SAP_REQUIRE(&b->options, SAP_CAN_GRADIENTS, "%s", what);
+    if (b->options.sleep_steps > 0)
+        SAP_REQUIRE(&b->options, SAP_CAN_GRADIENTS_SLEEP, "%s", what);
+    if (b->options.velocity_forces == SAP_VELOCITY_MEAN)
+        SAP_REQUIRE(&b->options, SAP_CAN_GRADIENTS_MEAN, "%s", what);
+    if (b->options.compat != SAP_COMPAT_NONE)
+        SAP_REQUIRE(&b->options, SAP_CAN_GRADIENTS_COMPAT, "%s", what);
+    return SAP_OK;
+}
+
 SapStatus sap_gradient_input_size(const SapBatch *batch, const char *name, int *size) {
     SapInput input;
     SAP_NEED(batch);
     SAP_NEED(name);
     SAP_NEED(size);
+    SAP_TRY(check_supported(batch, __func__));
     SAP_TRY(find_input(batch, __func__, name, &input));
     *size = input.count;
     return SAP_OK;
@@ -118,17 +130,6 @@ static SapStatus check_options(const char *what, const SapGradientOptions *o) {
         return sap_fail(SAP_ERROR_ARGUMENT, "%s: max_iterations is %d; it must be at least 1", what, o->max_iterations);
     if (!(o->kink >= 0))
         return sap_fail(SAP_ERROR_ARGUMENT, "%s: kink is %g; it must be >= 0", what, o->kink);
-    return SAP_OK;
-}
-
-static SapStatus check_supported(const SapBatch *b, const char *what) {
-    SAP_REQUIRE(&b->options, SAP_CAN_GRADIENTS, "%s", what);
-    if (b->options.sleep_steps > 0)
-        SAP_REQUIRE(&b->options, SAP_CAN_GRADIENTS_SLEEP, "%s", what);
-    if (b->options.velocity_forces == SAP_VELOCITY_MEAN)
-        SAP_REQUIRE(&b->options, SAP_CAN_GRADIENTS_MEAN, "%s", what);
-    if (b->options.compat != SAP_COMPAT_NONE)
-        SAP_REQUIRE(&b->options, SAP_CAN_GRADIENTS_COMPAT, "%s", what);
     return SAP_OK;
 }
 
