@@ -456,3 +456,37 @@ def test_gradients_do_not_pass_a_reset():
     g = tape.backward(joint_qd=np.ones((2, 2)), inputs=["joint_f"], reset={0: [True, False]})
     assert not g.start[0].any() and not g.inputs["joint_f"][0, 0].any()
     assert g.start[1].any() and g.inputs["joint_f"][1, 0].any()
+
+
+# ---- examples ----
+
+
+@pytest.fixture
+def example(monkeypatch):
+    import importlib
+    import sys
+
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+
+    def load(name):
+        sys.modules.pop(name, None)
+        return importlib.import_module(name)
+
+    return load
+
+
+def test_a_pushed_block_stops_at_its_target(example):
+    path = example("push_block").solve()
+    assert np.allclose(path[0][1:], [0.46520474, 0.069188786], rtol=0, atol=2e-8)
+    assert abs(path[1][1] - 0.50067671) < 2e-8
+    assert abs(path[-1][0] - 20.49343040) < 1e-6 and abs(path[-1][1] - 0.5) < 1e-10
+
+
+def test_mass_and_friction_of_a_thrown_cube_are_found(example):
+    assert np.allclose(example("identify_cube").identify()[-1], [1.4, 0.35], rtol=1e-6, atol=0)
+
+
+def test_a_quadruped_shifts_to_its_goal(example):
+    errors, costs = zip(*example("shift_quadruped").shift())
+    assert errors[0] > 0.05 and errors[1] < 0.006 and errors[2] < 2e-4
+    assert costs[2] < 1e-3 * costs[0]
