@@ -2,8 +2,8 @@
 
     python examples/shift_quadruped.py
 
-12 motors have targets that are linear between 6 knots. The sensitivity of the end of the motion to the knots is a product
-of Jacobians, A_t ... B_t; Levenberg's method takes three steps with it.
+12 motors have targets that are linear between 6 knots. The sensitivity of the end of the motion to the knots is a
+product of Jacobians, A_t ... B_t; Levenberg's method takes two steps with it.
 """
 
 import numpy as np
