@@ -34,6 +34,7 @@ CONTROLS = (
     *("joint_f", "joint_target_pos", "joint_target_vel", "joint_act", "body_f"),
     *("tendon_f", "tendon_target_pos", "tendon_target_vel", "tendon_act"),
 )
+FORCES = ("joint_f", "body_f", "tendon_f")
 
 
 def input_size(batch: Batch, name: str) -> int:
@@ -53,7 +54,10 @@ class Point:
 
     @classmethod
     def of(cls, batch: Batch) -> Point:
-        control = {name: _copy(batch, name) for name in CONTROLS}
+        control: dict[str, NDArray[Any]] = {name: _copy(batch, name) for name in CONTROLS}
+        for name in FORCES:  # absent means 0
+            if not control[name].any():
+                control[name] = np.zeros(0)
         control["constraint_active"] = np.array(batch._get("constraint_active"))
         return cls(_copy(batch, "joint_q"), _copy(batch, "joint_qd"), control)
 

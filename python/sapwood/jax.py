@@ -38,7 +38,7 @@ def _point(batch: Batch, q: Any, qd: Any, inputs: Inputs) -> gradients.Point:
     point.joint_qd = np.ascontiguousarray(qd, np.float64)
     for name, x in inputs.items():
         if name in point.control:
-            point.control[name] = np.ascontiguousarray(x, np.float64).reshape(point.control[name].shape)
+            point.control[name] = np.ascontiguousarray(x, np.float64).reshape(batch._get(name).shape)
     return point
 
 
