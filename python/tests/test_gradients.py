@@ -96,7 +96,7 @@ SCENES = sorted(p.stem for p in (ROOT / "bench/scenes").glob("*.yaml"))
 
 
 @pytest.mark.parametrize("preset", ["fast64", "approx64", "drake"])
-@pytest.mark.parametrize("scene", [s for s in SCENES if s != "stack5"])  # whose parallel faces change with every eps
+@pytest.mark.parametrize("scene", SCENES)
 def test_every_scene_and_preset_agrees_with_differences_away_from_kinks(scene, preset, rng):
     batch = sapwood.Batch(model_of(scene), 8, preset=preset, dtype=np.float64)
     batch.step(3)
@@ -105,7 +105,7 @@ def test_every_scene_and_preset_agrees_with_differences_away_from_kinks(scene, p
     assert not (out.report.status & ~np.uint32(gradients.STATUS["kink"])).any()
     away = out.report.margin > 1e-3
     assert away.sum() >= 3
-    A, B = extrapolated(batch)
+    A, B = extrapolated(batch, eps=2e-7 if scene == "stack5" else 4e-6)  # its faces are parallel to 1e-6
     assert worst(out.A, A, away) < 1e-6
     assert worst(out.B["joint_f"], B, away) < 2e-6
 

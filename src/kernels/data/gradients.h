@@ -57,7 +57,7 @@ typedef struct SapGradientLayout {
     int size;
 } SapGradientLayout;
 
-enum { SAP_FEATURE_SIZE = 18 };
+enum { SAP_FEATURE_SIZE = 19 };
 
 /* What a call computes. */
 enum { SAP_GRADIENT_MATRICES, SAP_GRADIENT_TANGENTS, SAP_GRADIENT_COTANGENTS };

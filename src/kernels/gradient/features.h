@@ -6,11 +6,13 @@
  *   face      a face of one shape (`side`), and a vertex of the other, or its edge where it crosses the side plane m of
  *             the face
  *   corner    a vertex of the face, over a face of the other shape with the normal m
+ *   crossed   two boxes with the normal of two of their edges, and points along it: a vertex and a face, or two edges
  *   support   a plane and an ellipsoid
  *   frozen    none of these: the points are fixed to their bodies, and the normal turns with shape 0 */
-enum { FEATURE_NEAREST, FEATURE_FACE, FEATURE_CORNER, FEATURE_SUPPORT, FEATURE_FROZEN };
+enum { FEATURE_NEAREST, FEATURE_FACE, FEATURE_CORNER, FEATURE_SUPPORT, FEATURE_CROSSED, FEATURE_FROZEN };
 
-/* Parts of a contact's numbers. */
+/* Parts of a contact's numbers: class; side of the face, or SIDE_OF_NEITHER; edges of the points; normal of a plane;
+ * radii; for crossed boxes the edges that have the normal. */
 enum {
     FEATURE_KIND,
     FEATURE_SIDE,
@@ -18,8 +20,11 @@ enum {
     FEATURE_EDGE1 = 5,
     FEATURE_PLANE = 8,
     FEATURE_RADIUS0 = 11,
-    FEATURE_RADIUS1
+    FEATURE_RADIUS1,
+    FEATURE_NORMAL0,
+    FEATURE_NORMAL1 = 16
 };
+enum { SIDE_OF_NEITHER = 2 };
 
 #define FEATURE(part, c) (GRAD(feature) + (c)*SAP_FEATURE_SIZE + (part))
 
@@ -164,6 +169,8 @@ KERNEL_FN void feature_put(const Gradient *g, int c, real kind, int side, Vec3 e
     vec3_store(FEATURE(FEATURE_EDGE0, c), edge0);
     vec3_store(FEATURE(FEATURE_EDGE1, c), edge1);
     vec3_store(FEATURE(FEATURE_PLANE, c), plane);
+    vec3_store(FEATURE(FEATURE_NORMAL0, c), vec3_zero());
+    vec3_store(FEATURE(FEATURE_NORMAL1, c), vec3_zero());
 }
 
 /* Two cores that are points, segments or boxes, away from faces: nearest points, if the difference is along n and
@@ -209,6 +216,45 @@ KERNEL_FN bool core_has_edges(const Core *b) {
     return core_is_round(b) || b->type == SAP_SHAPE_BOX || b->type == SAP_SHAPE_CYLINDER;
 }
 
+/* The axis of the only limit that a point of a box is at. */
+KERNEL_FN Vec3 core_face_axis(const Core *b) {
+    Vec3 axis = vec3_zero();
+    for (int k = 0; k < 3; k++)
+        axis = vec3_select(b->at[k] != K(0.0), b->axis[k], axis);
+    return axis;
+}
+
+/* Two boxes that have no class yet, whose normal is across an axis of each. */
+STAGE_FN void feature_find_crossed(const Gradient *g, int c, const Core *a, const Core *b, Vec3 n) {
+    Vec3 zero = vec3_zero(), l0 = zero, l1 = zero;
+    real best = real_of(K(1e-18));
+    mask found = mask_none();
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            Vec3 L = vec3_cross(a->axis[i], b->axis[j]), off = vec3_cross(L, n);
+            real length2 = vec3_dot(L, L);
+            real away = vec3_dot(off, off) / real_max(length2, real_of(K(1e-300)));
+            mask better = (length2 > K(1e-14)) & (away < best);
+            best = real_select(better, away, best);
+            l0 = vec3_select(better, a->axis[i], l0);
+            l1 = vec3_select(better, b->axis[j], l1);
+            found = found | better;
+        }
+    mask a_inside = (a->limits > K(0.5)) & (a->limits < K(1.5)), b_inside = (b->limits > K(0.5)) & (b->limits < K(1.5));
+    mask first = b->on_vertex & a_inside, second = a->on_vertex & b_inside, edges = a->on_edge & b->on_edge;
+    real *kind = FEATURE(FEATURE_KIND, c), *side = FEATURE(FEATURE_SIDE, c);
+    mask which = found & (first | second | edges) & (*kind == (scalar)FEATURE_FROZEN);
+    *kind = real_select(which, real_of(FEATURE_CROSSED), *kind);
+    real of = real_select(first, real_of(0), real_select(second, real_of(1), real_of(SIDE_OF_NEITHER)));
+    *side = real_select(which, of, *side);
+    Vec3 plane = vec3_select(first, core_face_axis(a), core_face_axis(b));
+    vec3_store(FEATURE(FEATURE_PLANE, c), vec3_select(which, plane, vec3_load(FEATURE(FEATURE_PLANE, c))));
+    vec3_store(FEATURE(FEATURE_EDGE0, c), vec3_select(which, a->edge, vec3_load(FEATURE(FEATURE_EDGE0, c))));
+    vec3_store(FEATURE(FEATURE_EDGE1, c), vec3_select(which, b->edge, vec3_load(FEATURE(FEATURE_EDGE1, c))));
+    vec3_store(FEATURE(FEATURE_NORMAL0, c), l0);
+    vec3_store(FEATURE(FEATURE_NORMAL1, c), l1);
+}
+
 /* A round shape or a box, and a box. A normal within 1e-9 of a face's is a face's; of two, the nearer one, and of two
  * parallel faces that of shape 0, which collision prefers. */
 STAGE_FN void feature_find_boxes(const Gradient *g, int c, const Core *a, const Core *b, Vec3 n) {
@@ -223,6 +269,8 @@ STAGE_FN void feature_find_boxes(const Gradient *g, int c, const Core *a, const 
     }
     FaceFeature f = face_feature(b, face1, a);
     feature_put_face(g, c, mask_not(on0) & (off1 < along), 1, &f);
+    if (a->type == SAP_SHAPE_BOX)
+        feature_find_crossed(g, c, a, b, n);
 }
 
 /* The class of contact c in each world. */
@@ -326,6 +374,32 @@ STAGE_FN CoreRates face_rates_1(Vec3 l0, Vec3 plane, mask corner, real s, Vec3 n
     return core_rates_select(corner, v, r);
 }
 
+/* The rate of the unit normal across the edges l0 and l1, which turn with their bodies. */
+KERNEL_FN Vec3 crossed_normal_rate(Vec3 l0, Vec3 l1, Vec3 n, Vec3 w0, Vec3 w1) {
+    Vec3 turn = vec3_add(vec3_cross(vec3_cross(w0, l0), l1), vec3_cross(l0, vec3_cross(w1, l1)));
+    real length = vec3_dot(vec3_cross(l0, l1), n);
+    turn = vec3_scale(K(1.0) / real_select(length == K(0.0), real_of(1), length), turn);
+    return vec3_fma(-vec3_dot(n, turn), n, turn);
+}
+
+/* Points along a normal with the rate dn: a vertex of side 1 over the plane of side 0 (side = 0), the opposite, or on
+ * the edges l0 and l1. */
+STAGE_FN CoreRates crossed_rates(real side, Vec3 l0, Vec3 l1, Vec3 plane, real s, Vec3 n, Vec3 dn, Vec3 m0, Vec3 m1) {
+    CoreRates first, second, edges;
+    Vec3 turned = vec3_scale(s, dn), apart = vec3_sub(vec3_sub(m1, m0), turned);
+    real ds = feature_slide(plane, apart, n);
+    first.n = second.n = edges.n = dn;
+    first.a1 = m1;
+    first.a0 = vec3_sub(vec3_fma(-ds, n, m1), turned);
+    second.a0 = m0;
+    second.a1 = vec3_add(vec3_fma(ds, n, m0), turned);
+    /* l1 beta - l0 alpha - n ds = -apart */
+    edges.a0 = vec3_fma(feature_slide(vec3_cross(l1, n), apart, l0), l0, m0);
+    edges.a1 = vec3_fma(-feature_slide(vec3_cross(l0, n), apart, l1), l1, m1);
+    CoreRates vertex = core_rates_select(side < K(0.5), first, second);
+    return core_rates_select(side > K(1.5), edges, vertex);
+}
+
 /* Where the lowest point of an ellipsoid slides on it: sigma = D^2 u/sqrt(u' D^2 u), u = -R' n. */
 STAGE_FN Vec3 support_slide(const Context *ctx, int c, Vec3 n, Vec3 dn, Vec3 w1) {
     Core b = core_of(ctx, c, 1, n);
@@ -371,6 +445,13 @@ STAGE_FN FeatureRates feature_rates(const Context *ctx, const Gradient *g, int c
     if (mask_any(face & mask_not(first)))
         r = core_rates_select(face & mask_not(first),
                               face_rates_1(l0, plane, corner, s, n, m0, m1, spatial_at(D1, y0), D1.ang), r);
+    mask crossed = kind == (scalar)FEATURE_CROSSED;
+    if (mask_any(crossed)) {
+        Vec3 dn = crossed_normal_rate(vec3_load(FEATURE(FEATURE_NORMAL0, c)), vec3_load(FEATURE(FEATURE_NORMAL1, c)), n,
+                                      D0.ang, D1.ang);
+        CoreRates f = crossed_rates(*FEATURE(FEATURE_SIDE, c), l0, l1, plane, s, n, dn, m0, m1);
+        r = core_rates_select(crossed, f, r);
+    }
     if (mask_any(support)) {
         Vec3 slide = support_slide(ctx, c, n, r.n, D1.ang), lowered = vec3_add(m1, slide);
         CoreRates f = face_rates_0(l1, plane, mask_none(), s, n, m0, lowered, spatial_at(D0, y1), D0.ang);
