@@ -193,6 +193,23 @@ def test_parameters_of_each_world_are_differentiated_at_their_own_values(rng):
         assert all(np.array_equal(alone.B[name][0], found.B[name][w]) for name in alone.B)
 
 
+def test_the_softening_of_friction_is_differentiated_where_impulses_are_as_small():
+    batch = sapwood.Batch(pair_model("plane", "sphere", "approx64"), 5, options={"lanes": 1}, dtype=np.float64)
+    batch.joint_q[:, 2] = 0.0999
+    batch.joint_qd[:, 0] = 2e-4  # impulses are below the softening of 1e-7 N s
+    steps = 1 + 1e-3 * np.array([0, 1, -1, 2, -2])
+    batch.expand("body_mass")[:] = 1e-5 * steps[:, None]
+    batch.expand("body_inertia")[:] = 4e-8 * np.eye(3).ravel()
+    found = gradients.jacobians(batch, ["body_mass"]).B["body_mass"][0, 6:, 0]
+    start = np.array(batch.joint_qd[0, 0])
+    batch.tape().step()
+    v = np.array(batch.joint_qd)
+    near, far = (v[1] - v[2]) / 2e-8, (v[3] - v[4]) / 4e-8
+    central = (4 * near - far) / 3
+    assert 0 < v[0, 0] < start  # it slides, and friction acts
+    assert np.abs(found - central).max() < 1e-6 * np.abs(central[:1]).max()
+
+
 # ---- against each other ----
 
 INPUTS = (
