@@ -98,7 +98,8 @@ function(sapwood_add_cuda_kernels target name source variable)
 endfunction()
 
 # sapwood_embed_kernel_sources(<source>): lists the sources of kernels that a batch can have made for it in a file that <source>
-# includes: SOURCE(number, name in includes, path). The kernels of MuJoCo's law, of the dual solvers, of derivatives and of sensors are not among them.
+# includes: SOURCE(number, name in includes, path). The kernels of MuJoCo's law, of the dual solvers, of derivatives and of sensors
+# are not among them.
 function(sapwood_embed_kernel_sources source)
     set(list ${PROJECT_BINARY_DIR}/generated/cuda_sources.h)
     file(GLOB_RECURSE files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/kernels/*.h ${PROJECT_SOURCE_DIR}/src/kernels/*.cuh

@@ -61,15 +61,16 @@ class Point:
         control["constraint_active"] = np.array(batch._get("constraint_active"))
         return cls(_copy(batch, "joint_q"), _copy(batch, "joint_qd"), control)
 
-    def state_struct(self, worlds: int) -> Any:
-        return State(num_worlds=worlds, dtype=1, joint_q=self.joint_q.ctypes.data, joint_qd=self.joint_qd.ctypes.data)
-
-    def control_struct(self, worlds: int) -> Any:
-        return ControlStruct(
-            num_worlds=worlds,
-            dtype=1,
-            **{name: x.ctypes.data for name, x in self.control.items() if x.size},
+    def state_struct(self, batch: Batch) -> Any:
+        q, qd = (
+            address(name, x, np.float64, tuple(batch._get(name).shape))
+            for name, x in (("joint_q", self.joint_q), ("joint_qd", self.joint_qd))
         )
+        return State(num_worlds=batch.num_worlds, dtype=1, joint_q=q, joint_qd=qd)
+
+    def control_struct(self, batch: Batch) -> Any:
+        found = {name: address(name, x) for name, x in self.control.items() if x.size}
+        return ControlStruct(num_worlds=batch.num_worlds, dtype=1, **found)
 
     @property
     def nbytes(self) -> int:
@@ -113,14 +114,14 @@ def call(
     list_of = (GradientInput * max(1, len(given)))()
     for i, (name, data) in enumerate(zip(names, given.values())):
         list_of[i].name = ctypes.cast(ctypes.c_char_p(name), ctypes.c_void_p)
-        list_of[i].data = data.ctypes.data
+        list_of[i].data = address("input", data, np.float64)
     report = Report(np.zeros(worlds, np.uint32), np.ones(worlds))
     steps = GradientSteps(h=batch.dt if h is None else h, steps=n, num_inputs=len(given))
     steps.options = ctypes.addressof(options)
     steps.inputs = ctypes.addressof(list_of)
-    steps.status, steps.margin = report.status.ctypes.data, report.margin.ctypes.data
+    steps.status, steps.margin = address("status", report.status), address("margin", report.margin)
     if point is not None:
-        state, control = point.state_struct(worlds), point.control_struct(worlds)
+        state, control = point.state_struct(batch), point.control_struct(batch)
         steps.state, steps.control = ctypes.addressof(state), ctypes.addressof(control)
     batch._call(function, ctypes.byref(steps), *(address("array", x, np.float64) for x in arrays))
     return report
