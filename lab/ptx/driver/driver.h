@@ -5,6 +5,7 @@
  *   guard.c     what every call begins with: the lock, injected failures, the state of the library
  *   objects.c   handles: which are live, and what was not released in the end
  *   library.c   what the stand-ins for NVIDIA's libraries call
+ *   work.c      work in the queues of streams
  *   device.c context.c module.c memory.c stream.c launch.c graph.c error.c    the API */
 #ifndef PTX_DRIVER_H
 #define PTX_DRIVER_H
@@ -87,20 +88,30 @@ struct CUfunc_st {
 };
 const DeviceModule *module_tables(CUmodule module);
 
-/* ---- stream.c: work in the order it was given */
+/* ---- work.c */
 
 typedef enum {
     WORK_LAUNCH,
     WORK_COPY,
     WORK_SET,
     WORK_EVENT,
+    WORK_WAIT, /* for work of another queue */
     WORK_HOST,
     WORK_LIBRARY, /* of a stand-in for one of NVIDIA's libraries: what would be its kernels */
     WORK_GRAPH    /* a graph in a graph, or the launch of one */
 } WorkKind;
 
+/* A piece of work in the queue of a stream: that of the number, and all before it. */
+typedef struct Place {
+    struct Queue *queue;
+    unsigned long long number;
+} Place;
+#define ALL_WORK (~0ull)
+
 typedef struct Work {
     WorkKind kind;
+    unsigned long long number; /* work given later has a larger one, in all queues */
+    Place place;               /* wait */
     CUfunction function; /* launch */
     PtxLaunch launch;
     unsigned char *params; /* owned */
@@ -128,7 +139,28 @@ void work_clear(WorkList *list);
  * owns. */
 CUresult work_submit(CUstream stream, Work work);
 void work_run(Work *work);
-CUresult work_finish(void);
+CUresult work_finish(void); /* runs everything */
+
+typedef struct Queue {
+    WorkList work;
+    int is_blocking; /* ordered with the default stream */
+    struct Queue *next;
+} Queue;
+
+void queue_open(Queue *queue, int is_blocking);
+void queue_close(Queue *queue); /* runs what is left */
+void queue_run(Queue *queue, unsigned long long number);
+CUresult place_wait(Place place);
+
+/* ---- stream.c */
+
+Queue *queue_of(CUstream stream);
+CUgraph stream_capture(CUstream stream); /* NULL: it does not capture */
+/* Whether work can be given to it; spoils: if not, the capture in its way fails. */
+CUresult stream_check(CUstream stream, int spoils);
+CUresult stream_wait(CUstream stream);
+void event_take_place(CUevent event);
+void event_set_place(CUevent event, CUgraph capture, Place place);
 int stream_is_valid(CUstream stream);
 int stream_is_capturing(CUstream stream);
 int stream_any_capturing(void);

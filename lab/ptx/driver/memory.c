@@ -112,7 +112,7 @@ static CUresult copy(CUstream stream, void *to, const void *from, size_t size) {
 static CUresult copy_now(void *to, const void *from, size_t size) {
     REQUIRE(!stream_any_capturing(), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     TRY(copy(NULL, to, from, size));
-    return work_finish();
+    return stream_wait(NULL);
 }
 
 API cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t size) {

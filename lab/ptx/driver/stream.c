@@ -1,12 +1,10 @@
-/* Streams and events. Work of all streams runs in the order it was given, which is one of the orders CUDA allows: at
- * once, or with PTX_DEFER=1 only when somebody waits for it, which shows a host that frees or changes memory too
- * early. */
+/* Streams, captures and events. */
 #include "driver.h"
 
-#include <string.h>
 #include <time.h>
 
 struct CUstream_st {
+    Queue queue;
     CUgraph capture; /* NULL = not capturing */
     int is_relaxed;  /* the capture allows calls that others do not */
     int is_invalid;  /* it will fail */
@@ -16,125 +14,25 @@ struct CUstream_st {
 struct CUevent_st {
     struct timespec time;
     int recorded;
+    Place place;     /* of the work that records it; no queue: never recorded */
+    CUgraph capture; /* recorded in this capture; NULL: in none */
 };
 
-static WorkList deferred = {.last = &deferred.first};
 static CUstream capturing; /* list */
 
-/* ---- lists */
-
-Work *work_append(WorkList *list, const Work *work) {
-    Work *copy = malloc(sizeof *copy);
-    *copy = *work;
-    copy->next = NULL;
-    copy->origin = work;
-    if (work->params) {
-        size_t size = work->function->kernel->params_size + 64;
-        copy->params = malloc(size);
-        memcpy(copy->params, work->params, size);
-    }
-    if (work->kind == WORK_LIBRARY) {
-        copy->host_data = malloc(work->size);
-        memcpy(copy->host_data, work->host_data, work->size);
-    }
-    if (work->body)
-        copy->body = graph_clone(work->body);
-    *list->last = copy;
-    list->last = &copy->next;
-    list->count++;
-    return copy;
-}
-
-static void free_owned(Work *work) {
-    free(work->params);
-    if (work->kind == WORK_LIBRARY)
-        free(work->host_data);
-    if (work->body)
-        graph_destroy(work->body);
-}
-
-void work_clear(WorkList *list) {
-    for (Work *work = list->first, *next; work; work = next) {
-        next = work->next;
-        free_owned(work);
-        free(work);
-    }
-    *list = (WorkList){.last = &list->first};
-}
-
-/* ---- running */
-
-static CUresult error_of(PtxFailure failure) {
-    switch (failure) {
-    case PTX_OK: return CUDA_SUCCESS;
-    case PTX_BAD_ADDRESS: return CUDA_ERROR_ILLEGAL_ADDRESS;
-    case PTX_MISALIGNED: return CUDA_ERROR_MISALIGNED_ADDRESS;
-    case PTX_ASSERT: return CUDA_ERROR_ASSERT;
-    case PTX_TRAP:
-    case PTX_REPORTED: return CUDA_ERROR_LAUNCH_FAILED;
-    }
-    return CUDA_ERROR_UNKNOWN;
-}
-
-static int is_device(const void *pointer) {
-    return (u64)pointer - ARENA_BASE < ARENA_SIZE;
-}
-
-static void run_copy(const Work *w) {
-    memmove(w->to, w->from, w->size);
-    if (is_device(w->to) && is_device(w->from))
-        ptx_copy_states((u64)w->to, (u64)w->from, w->size);
-    else if (is_device(w->to))
-        ptx_mark_written((u64)w->to, w->size);
-}
-
-static void run_set(const Work *w) {
-    for (size_t i = 0; i < w->size; i += w->value_bytes)
-        memcpy((char *)w->to + i, &w->value, w->value_bytes);
-    ptx_mark_written((u64)w->to, w->size);
-}
-
-void work_run(Work *w) {
-    switch (w->kind) {
-    case WORK_LAUNCH:
-        w->launch.params = w->params;
-        driver_sticky_error = error_of(ptx_launch(module_tables(w->function->module), w->function->kernel, &w->launch));
-        break;
-    case WORK_COPY: run_copy(w); break;
-    case WORK_SET: run_set(w); break;
-    case WORK_EVENT:
-        clock_gettime(CLOCK_MONOTONIC, &w->event->time);
-        w->event->recorded = 1;
-        break;
-    case WORK_HOST:
-    case WORK_LIBRARY: w->host_function(w->host_data); break;
-    case WORK_GRAPH: graph_run(w); break;
-    }
-}
-
-CUresult work_submit(CUstream stream, Work work) {
-    CUgraph capture = object_is_live(OBJECT_STREAM, stream) ? stream->capture : NULL;
-    CUresult result = driver_sticky_error;
-    if (result != CUDA_SUCCESS)
-        ;
-    else if (capture)
-        work_append(&capture->work, &work);
-    else if (getenv("PTX_DEFER"))
-        work_append(&deferred, &work);
-    else
-        work_run(&work);
-    free_owned(&work);
-    return result;
-}
-
-CUresult work_finish(void) {
-    for (Work *w = deferred.first; w && driver_sticky_error == CUDA_SUCCESS; w = w->next)
-        work_run(w);
-    work_clear(&deferred);
-    return driver_sticky_error;
-}
-
 /* ---- streams */
+
+/* The default stream and that of a thread, which always exist. */
+Queue *queue_of(CUstream s) {
+    static Queue legacy, per_thread;
+    if (!legacy.work.last) {
+        queue_open(&legacy, 1);
+        queue_open(&per_thread, 1);
+    }
+    if (s == CU_STREAM_PER_THREAD)
+        return &per_thread;
+    return !s || s == CU_STREAM_LEGACY ? &legacy : &s->queue;
+}
 
 int stream_is_valid(CUstream s) {
     return !s || s == CU_STREAM_LEGACY || s == CU_STREAM_PER_THREAD || object_is_live(OBJECT_STREAM, s);
@@ -154,26 +52,43 @@ CUresult stream_forbid_in_capture(void) {
     return result;
 }
 
-int stream_is_capturing(CUstream s) {
-    return object_is_live(OBJECT_STREAM, s) && s->capture;
+CUgraph stream_capture(CUstream s) {
+    return object_is_live(OBJECT_STREAM, s) ? s->capture : NULL;
 }
 
-static CUresult create_stream(CUstream *out) {
-    REQUIRE(out, CUDA_ERROR_INVALID_VALUE);
+int stream_is_capturing(CUstream s) {
+    return stream_capture(s) != NULL;
+}
+
+/* Work of the default stream would have to wait for a blocking stream that captures. */
+CUresult stream_check(CUstream given, int spoils) {
+    if (queue_of(given) != queue_of(NULL))
+        return CUDA_SUCCESS;
+    for (CUstream s = capturing; s; s = s->next)
+        if (s->queue.is_blocking) {
+            s->is_invalid |= spoils;
+            return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+        }
+    return CUDA_SUCCESS;
+}
+
+static CUresult create_stream(CUstream *out, unsigned flags) {
+    REQUIRE(out && flags <= CU_STREAM_NON_BLOCKING, CUDA_ERROR_INVALID_VALUE);
     *out = object_create(OBJECT_STREAM, sizeof **out);
-    return *out ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    REQUIRE(*out, CUDA_ERROR_OUT_OF_MEMORY);
+    queue_open(&(*out)->queue, flags != CU_STREAM_NON_BLOCKING);
+    return CUDA_SUCCESS;
 }
 
 API cuStreamCreate(CUstream *out, unsigned flags) {
     ENTER_CONTEXT();
-    (void)flags;
-    return create_stream(out);
+    return create_stream(out, flags);
 }
 
 API cuStreamCreateWithPriority(CUstream *out, unsigned flags, int priority) {
     ENTER_CONTEXT();
-    (void)flags, (void)priority;
-    return create_stream(out);
+    (void)priority;
+    return create_stream(out, flags);
 }
 
 static void end_capture(CUstream s) {
@@ -192,17 +107,21 @@ static void drop_capture(CUstream s) {
 API cuStreamDestroy(CUstream s) {
     ENTER_CONTEXT();
     REQUIRE(object_is_live(OBJECT_STREAM, s), CUDA_ERROR_INVALID_HANDLE);
-    CUresult result = work_finish();
     if (s->capture)
         drop_capture(s);
+    queue_close(&s->queue);
     object_destroy(OBJECT_STREAM, s);
-    return result;
+    return driver_sticky_error;
+}
+
+CUresult stream_wait(CUstream s) {
+    return place_wait((Place){queue_of(s), ALL_WORK});
 }
 
 static CUresult synchronize(CUstream s) {
     REQUIRE(stream_is_valid(s), CUDA_ERROR_INVALID_HANDLE);
     REQUIRE(!stream_is_capturing(s), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
-    return work_finish();
+    return stream_wait(s);
 }
 
 API cuStreamSynchronize(CUstream s) {
@@ -215,11 +134,21 @@ API cuStreamQuery(CUstream s) {
     return synchronize(s);
 }
 
+/* Programming guide, "Prohibited and Unhandled Operations". That a capture takes in another stream, which waits for one of
+ * its events, is not known here. */
 API cuStreamWaitEvent(CUstream s, CUevent e, unsigned flags) {
     ENTER_CONTEXT();
     (void)flags;
     REQUIRE(stream_is_valid(s) && object_is_live(OBJECT_EVENT, e), CUDA_ERROR_INVALID_HANDLE);
-    return driver_sticky_error; /* all streams run in one order */
+    CUgraph capture = stream_capture(s);
+    if (capture && e->capture != capture) {
+        s->is_invalid = 1;
+        return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
+    }
+    REQUIRE(!e->capture || capture, CUDA_ERROR_CAPTURED_EVENT);
+    if (capture || !e->place.queue)
+        return driver_sticky_error;
+    return work_submit(s, (Work){.kind = WORK_WAIT, .place = e->place});
 }
 
 API cuLaunchHostFunc(CUstream s, CUhostFn function, void *data) {
@@ -260,11 +189,28 @@ API cuStreamEndCapture(CUstream s, CUgraph *out) {
 API cuStreamIsCapturing(CUstream s, CUstreamCaptureStatus *status) {
     ENTER_CONTEXT();
     REQUIRE(status && stream_is_valid(s), CUDA_ERROR_INVALID_VALUE);
+    TRY(stream_check(s, 0));
     *status = stream_is_capturing(s) ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
     return CUDA_SUCCESS;
 }
 
 /* ---- events */
+
+void event_take_place(CUevent e) {
+    clock_gettime(CLOCK_MONOTONIC, &e->time);
+    e->recorded = 1;
+}
+
+void event_set_place(CUevent e, CUgraph capture, Place place) {
+    e->capture = capture;
+    e->place = place;
+}
+
+static CUresult wait_for(CUevent e) {
+    REQUIRE(object_is_live(OBJECT_EVENT, e), CUDA_ERROR_INVALID_HANDLE);
+    REQUIRE(!e->capture, CUDA_ERROR_CAPTURED_EVENT);
+    return place_wait(e->place);
+}
 
 API cuEventCreate(CUevent *out, unsigned flags) {
     ENTER_CONTEXT();
@@ -290,14 +236,12 @@ API cuEventRecord(CUevent e, CUstream s) {
 
 API cuEventSynchronize(CUevent e) {
     ENTER_CONTEXT();
-    REQUIRE(object_is_live(OBJECT_EVENT, e), CUDA_ERROR_INVALID_HANDLE);
-    return work_finish();
+    return wait_for(e);
 }
 
 API cuEventQuery(CUevent e) {
     ENTER_CONTEXT();
-    REQUIRE(object_is_live(OBJECT_EVENT, e), CUDA_ERROR_INVALID_HANDLE);
-    return work_finish();
+    return wait_for(e);
 }
 
 API cuEventElapsedTime(float *milliseconds, CUevent from, CUevent to) {

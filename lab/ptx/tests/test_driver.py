@@ -9,7 +9,7 @@ import harness
 
 NOT_INITIALIZED, INVALID_VALUE, OUT_OF_MEMORY, NO_DEVICE, INVALID_DEVICE = 3, 1, 2, 100, 101
 INVALID_CONTEXT, INVALID_PTX, INVALID_HANDLE, NOT_FOUND, CAPTURE_UNSUPPORTED, UNKNOWN = 201, 218, 400, 500, 900, 999
-CAPTURE_INVALIDATED = 901
+CAPTURE_INVALIDATED, CAPTURE_ISOLATION, CAPTURE_IMPLICIT, CAPTURED_EVENT = 901, 905, 906, 907
 NO_BINARY, ILLEGAL_ADDRESS, NOT_SUPPORTED = 209, 700, 801
 
 # p[i] += n for one block
@@ -276,6 +276,67 @@ d.call('cuDevicePrimaryCtxRelease', 0)
 """
         for defer in ({}, {"PTX_DEFER": "1"}):
             self.check(script, CAPTURE_UNSUPPORTED, 2, 0, 33, PTX_LEAKS="fail", **defer)
+
+    def test_streams_run_as_late_as_allowed_and_only_what_they_depend_on(self):
+        script = """
+d = Driver().start()
+h = d.get('cuMemAllocHost', c_void_p, c_size_t(16))
+p = d.allocate(16)
+s = d.get('cuStreamCreate', c_void_p, {flags})
+d.call('cuMemsetD32', p, 1, c_size_t(4))
+d.call('cuMemcpyDtoH', h, p, c_size_t(4))
+d.call('cuMemsetD32Async', p, 7, c_size_t(4), s)
+{between}
+print(d.download(p, c_int, 1)[0])
+"""
+        other = "t = d.get('cuStreamCreate', c_void_p, 1)"
+        event = "e = d.get('cuEventCreate', c_void_p, 0); d.call('cuEventRecord', e, s); d.call('cuStreamWaitEvent', {}, e, 0)"
+        for flags, between, want in (
+            (0, "", 7),  # a blocking stream is ordered with the default one
+            (1, "", 1),
+            (1, "d.call('cuStreamSynchronize', s)", 7),
+            (1, f"{other}; d.call('cuStreamSynchronize', t)", 1),
+            (1, f"{other}; {event.format('t')}; d.call('cuStreamSynchronize', t)", 7),
+            (1, event.format("None"), 7),
+            (1, "e = d.get('cuEventCreate', c_void_p, 0); d.call('cuEventRecord', e, s); d.call('cuEventSynchronize', e)", 7),
+            (1, "d.call('cuStreamDestroy', s)", 7),
+        ):
+            self.check(script.format(flags=flags, between=between), want, PTX_DEFER="1")
+
+    def test_a_capture_waits_for_no_work_outside(self):
+        self.check(
+            """
+d = Driver().start()
+s, t = (d.get('cuStreamCreate', c_void_p, 1) for k in range(2))
+e = d.get('cuEventCreate', c_void_p, 0)
+d.call('cuEventRecord', e, t)
+d.call('cuStreamBeginCapture', s, 0)
+print(code(d.call, 'cuStreamWaitEvent', s, e, 0))
+g = c_void_p(); print(code(d.call, 'cuStreamEndCapture', s, byref(g)))
+d.call('cuStreamBeginCapture', s, 0)
+d.call('cuEventRecord', e, s)
+print(code(d.call, 'cuStreamWaitEvent', s, e, 0), code(d.call, 'cuEventSynchronize', e))
+print(code(d.call, 'cuStreamEndCapture', s, byref(g)), code(d.call, 'cuStreamWaitEvent', t, e, 0))
+""",
+            CAPTURE_ISOLATION,
+            CAPTURE_INVALIDATED,
+            0,
+            CAPTURED_EVENT,
+            0,
+            CAPTURED_EVENT,
+        )
+
+    def test_the_default_stream_is_not_for_work_while_a_blocking_stream_captures(self):
+        script = """
+d = Driver().start()
+p = d.allocate(16)
+s = d.get('cuStreamCreate', c_void_p, {flags})
+d.call('cuStreamBeginCapture', s, 1)
+print(code(d.call, 'cuMemsetD32Async', p, 7, c_size_t(4), None))
+g = c_void_p(); print(code(d.call, 'cuStreamEndCapture', s, byref(g)))
+"""
+        self.check(script.format(flags=0), CAPTURE_IMPLICIT, CAPTURE_INVALIDATED)
+        self.check(script.format(flags=1), 0, 0)
 
     def test_an_allocation_spoils_a_capture_unless_it_is_relaxed(self):
         self.check(
