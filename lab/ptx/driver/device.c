@@ -1,5 +1,6 @@
-/* The devices: PTX_DEVICES (default 1) equal ones of the compute capability PTX_DEVICE (80, 86, 89, 90, 100, 120;
- * default 80); PTX_DEVICE=none is a machine without one. PTX_MULTIPROCESSORS (default 4) of each. */
+/* The devices: PTX_DEVICES (default 1) equal ones of the compute capability PTX_DEVICE (75, 80, 86, 89, 90, 100, 120;
+ * default 80); PTX_DEVICE=none is a machine without one. PTX_MULTIPROCESSORS (default 4) of each. With PTX_WATCHDOG=1 the
+ * driver would end long kernels. PTX_DRIVER is the CUDA version of the driver, such as 12020 (default: that of <cuda.h>). */
 #include "driver.h"
 
 #include <string.h>
@@ -11,8 +12,9 @@ typedef struct DeviceLimits {
 } DeviceLimits;
 
 static const DeviceLimits limits[] = {
-    {80, 166912, 167936, 32, 2048}, {86, 101376, 102400, 16, 1536},  {89, 101376, 102400, 24, 1536},
-    {90, 232448, 233472, 32, 2048}, {100, 232448, 233472, 32, 2048}, {120, 101376, 102400, 24, 1536},
+    {75, 65536, 65536, 16, 1024},    {80, 166912, 167936, 32, 2048}, {86, 101376, 102400, 16, 1536},
+    {89, 101376, 102400, 24, 1536},  {90, 232448, 233472, 32, 2048}, {100, 232448, 233472, 32, 2048},
+    {120, 101376, 102400, 24, 1536},
 };
 
 static int has_device(void) {
@@ -26,13 +28,17 @@ static const DeviceLimits *device(void) {
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
         if (limits[i].capability == capability)
             return &limits[i];
-    complain("PTX_DEVICE is %s: it must be none, 80, 86, 89, 90, 100 or 120", text);
+    complain("PTX_DEVICE is %s: it must be none, 75, 80, 86, 89, 90, 100 or 120", text);
     return &limits[0];
 }
 
 static int number_of(const char *setting, int otherwise) {
     const char *text = getenv(setting);
     return text ? atoi(text) : otherwise;
+}
+
+int driver_version(void) {
+    return number_of("PTX_DRIVER", CUDA_VERSION);
 }
 
 static int num_devices(void) {
@@ -61,7 +67,7 @@ API cuInit(unsigned flags) {
 
 API cuDriverGetVersion(int *version) {
     REQUIRE(version, CUDA_ERROR_INVALID_VALUE);
-    *version = CUDA_VERSION;
+    *version = driver_version();
     return CUDA_SUCCESS;
 }
 
@@ -109,6 +115,7 @@ static int attribute(CUdevice_attribute a) {
     switch (a) {
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: return device_capability() / 10;
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: return device_capability() % 10;
+    case CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT: return number_of("PTX_WATCHDOG", 0);
     case CU_DEVICE_ATTRIBUTE_WARP_SIZE: return 32;
     case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: return number_of("PTX_MULTIPROCESSORS", 4);
     case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
@@ -139,7 +146,6 @@ static int attribute(CUdevice_attribute a) {
     case CU_DEVICE_ATTRIBUTE_COMPUTE_MODE:
     case CU_DEVICE_ATTRIBUTE_INTEGRATED:
     case CU_DEVICE_ATTRIBUTE_ECC_ENABLED:
-    case CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT:
     case CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY:
     case CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH:
     case CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED: return 0;

@@ -6,6 +6,7 @@
  *   objects.c   handles: which are live, and what was not released in the end
  *   library.c   what the stand-ins for NVIDIA's libraries call
  *   work.c      work in the queues of streams
+ *   image.c     PTX text and fatbins
  *   device.c context.c module.c memory.c stream.c launch.c graph.c error.c    the API */
 #ifndef PTX_DRIVER_H
 #define PTX_DRIVER_H
@@ -76,8 +77,14 @@ void object_destroy(ObjectKind kind, void *object);
 int device_exists(CUdevice device);
 int device_capability(void); /* 80, 90, 100: PTX_DEVICE */
 int device_shared_optin(void);
+int driver_version(void); /* of CUDA: 13000 */
 int context_is_current(void);
 int context_num_retained(void);
+
+/* ---- image.c */
+
+/* The PTX of an image, as text to free. */
+CUresult image_ptx(const void *image, char **out);
 
 /* ---- module.c */
 
@@ -112,7 +119,7 @@ typedef struct Work {
     WorkKind kind;
     unsigned long long number; /* work given later has a larger one, in all queues */
     Place place;               /* wait */
-    CUfunction function; /* launch */
+    CUfunction function;       /* launch */
     PtxLaunch launch;
     unsigned char *params; /* owned */
     void *to;              /* copy, set */
@@ -169,6 +176,7 @@ CUresult stream_forbid_in_capture(void);
 
 /* ---- launch.c */
 
+u64 launch_local_bytes(void); /* local memory taken so far */
 CUresult launch_prepare(Work *work, CUfunction f, const unsigned grid[3], const unsigned block[3], unsigned shared,
                         void **params, void **extra);
 

@@ -1,4 +1,5 @@
-/* Functions of a module: their attributes, and launches. */
+/* Functions of a module: their attributes, and launches. PTX_LOCAL is a list of kernels and the bytes of local memory that
+ * the driver takes at their first launch for all resident threads: sap_kernel_step:1000000,... */
 #include "driver.h"
 
 #include <string.h>
@@ -92,6 +93,24 @@ static CUresult check_launch(CUfunction f, const unsigned grid[3], const unsigne
     return CUDA_ERROR_INVALID_VALUE;
 }
 
+static u64 local_taken;
+
+u64 launch_local_bytes(void) {
+    return local_taken;
+}
+
+/* One pool, as large as any kernel so far has needed. */
+static CUresult take_local(const char *kernel) {
+    const char *list = getenv("PTX_LOCAL"), *entry = list ? strstr(list, kernel) : NULL;
+    size_t length = strlen(kernel);
+    while (entry && entry[length] != ':')
+        entry = strstr(entry + 1, kernel);
+    u64 bytes = entry ? strtoull(entry + length + 1, NULL, 10) : 0;
+    REQUIRE(bytes <= ARENA_SIZE - ptx_bytes_allocated(), CUDA_ERROR_OUT_OF_MEMORY);
+    local_taken = bytes > local_taken ? bytes : local_taken;
+    return CUDA_SUCCESS;
+}
+
 static void copy_extra(const Kernel *k, unsigned char *params, void **extra) {
     for (void **e = extra; *e != CU_LAUNCH_PARAM_END; e += 2)
         if (*e == CU_LAUNCH_PARAM_BUFFER_POINTER)
@@ -103,6 +122,7 @@ CUresult launch_prepare(Work *work, CUfunction f, const unsigned grid[3], const 
     const Kernel *k = f->kernel;
     TRY(check_launch(f, grid, block, shared));
     REQUIRE(k->num_params == 0 || params || extra, CUDA_ERROR_INVALID_VALUE);
+    TRY(take_local(k->name));
     *work = (Work){.kind = WORK_LAUNCH, .function = f};
     work->launch.dynamic_shared = shared;
     memcpy(work->launch.grid, grid, sizeof work->launch.grid);

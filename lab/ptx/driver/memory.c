@@ -71,7 +71,7 @@ API cuMemGetInfo(size_t *available, size_t *total) {
     ENTER_CONTEXT();
     REQUIRE(available && total, CUDA_ERROR_INVALID_VALUE);
     *total = ARENA_SIZE;
-    *available = ARENA_SIZE - ptx_bytes_allocated();
+    *available = ARENA_SIZE - ptx_bytes_allocated() - launch_local_bytes();
     return CUDA_SUCCESS;
 }
 

@@ -10,8 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FATBIN_MAGIC 0xba55ed50u
-
 struct CUmod_st {
     void *library;
     const DeviceModule *tables;
@@ -22,65 +20,6 @@ const DeviceModule *module_tables(CUmodule module) {
     return module->tables;
 }
 
-/* ---- images */
-
-typedef struct FatbinHeader {
-    uint32_t magic;
-    uint16_t version, header_bytes;
-    uint64_t bytes; /* of all entries */
-} FatbinHeader;
-
-/* Known from fatbinary's output: there is no public description of it. */
-typedef struct FatbinEntry {
-    uint16_t kind, version;
-    uint32_t header_bytes;
-    uint64_t bytes;
-    uint32_t compressed_bytes, unknown;
-    uint16_t minor, major;
-    uint32_t capability; /* 80 */
-    uint32_t name_offset, name_bytes;
-    uint64_t flags;
-    uint64_t unknown2;
-    uint64_t original_bytes;
-} FatbinEntry;
-
-enum { FATBIN_PTX = 1, FATBIN_COMPRESSED = 0xa000 };
-
-/* The newest PTX the device can run; NULL if there is none. */
-static const char *find_ptx(const unsigned char *image, size_t *size) {
-    const FatbinHeader *header = (const FatbinHeader *)image;
-    const unsigned char *at = image + header->header_bytes, *end = at + header->bytes;
-    const FatbinEntry *best = NULL;
-    int compressed = 0;
-    for (; at < end; at += ((const FatbinEntry *)at)->header_bytes + ((const FatbinEntry *)at)->bytes) {
-        const FatbinEntry *entry = (const FatbinEntry *)at;
-        if (entry->kind != FATBIN_PTX || (int)entry->capability > device_capability())
-            continue;
-        if (entry->flags & FATBIN_COMPRESSED)
-            compressed = 1;
-        else if (!best || entry->capability > best->capability)
-            best = entry;
-    }
-    if (!best)
-        complain("no PTX for sm_%d or older in the fatbin%s", device_capability(),
-                 compressed ? " that is not compressed: give nvcc --no-compress" : "");
-    *size = best ? best->bytes : 0;
-    return best ? (const char *)best + best->header_bytes : NULL;
-}
-
-static const char *ptx_of_image(const void *image, size_t *size) {
-    uint32_t magic;
-    memcpy(&magic, image, sizeof magic);
-    if (magic == FATBIN_MAGIC)
-        return find_ptx(image, size);
-    if (memcmp(image, "\177ELF", 4) == 0) {
-        complain("machine code cannot be run: give PTX");
-        return NULL;
-    }
-    *size = strlen(image);
-    return image;
-}
-
 /* ---- translation */
 
 static const char *setting(const char *name, const char *otherwise) {
@@ -88,11 +27,11 @@ static const char *setting(const char *name, const char *otherwise) {
     return value && *value ? value : otherwise;
 }
 
-static int write_temporary(char *path, const char *text, size_t size) {
+static int write_temporary(char *path, const char *text) {
     int file = mkstemps(path, 4);
     if (file < 0)
         return -1;
-    size = strnlen(text, size); /* an entry of a fatbin is filled up with zeros */
+    size_t size = strlen(text);
     ssize_t written = write(file, text, size);
     close(file);
     return written == (ssize_t)size ? 0 : -1;
@@ -171,12 +110,11 @@ static void unload(CUmodule m) {
 
 /* The shared object of an image: each module needs variables of its own, so a second copy of one is refused. */
 static CUresult translate(const void *image, char *library, size_t size) {
-    size_t ptx_size = 0;
-    const char *ptx = ptx_of_image(image, &ptx_size);
-    REQUIRE(ptx, CUDA_ERROR_NO_BINARY_FOR_GPU);
-    char path[] = "/tmp/ptx_XXXXXX.ptx";
-    int failed = write_temporary(path, ptx, ptx_size) || run_translator(path, library, size);
+    char *ptx, path[] = "/tmp/ptx_XXXXXX.ptx";
+    TRY(image_ptx(image, &ptx));
+    int failed = write_temporary(path, ptx) || run_translator(path, library, size);
     unlink(path);
+    free(ptx);
     return failed ? CUDA_ERROR_INVALID_PTX : CUDA_SUCCESS;
 }
 

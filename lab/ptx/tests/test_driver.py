@@ -10,7 +10,7 @@ import harness
 NOT_INITIALIZED, INVALID_VALUE, OUT_OF_MEMORY, NO_DEVICE, INVALID_DEVICE = 3, 1, 2, 100, 101
 INVALID_CONTEXT, INVALID_PTX, INVALID_HANDLE, NOT_FOUND, CAPTURE_UNSUPPORTED, UNKNOWN = 201, 218, 400, 500, 900, 999
 CAPTURE_INVALIDATED, CAPTURE_ISOLATION, CAPTURE_IMPLICIT, CAPTURED_EVENT = 901, 905, 906, 907
-NO_BINARY, ILLEGAL_ADDRESS, NOT_SUPPORTED = 209, 700, 801
+NO_BINARY, UNSUPPORTED_PTX, ILLEGAL_ADDRESS, NOT_SUPPORTED = 209, 222, 700, 801
 
 # p[i] += n for one block
 ADD = harness.ptx_function(
@@ -298,7 +298,11 @@ print(d.download(p, c_int, 1)[0])
             (1, f"{other}; d.call('cuStreamSynchronize', t)", 1),
             (1, f"{other}; {event.format('t')}; d.call('cuStreamSynchronize', t)", 7),
             (1, event.format("None"), 7),
-            (1, "e = d.get('cuEventCreate', c_void_p, 0); d.call('cuEventRecord', e, s); d.call('cuEventSynchronize', e)", 7),
+            (
+                1,
+                "e = d.get('cuEventCreate', c_void_p, 0); d.call('cuEventRecord', e, s); d.call('cuEventSynchronize', e)",
+                7,
+            ),
             (1, "d.call('cuStreamDestroy', s)", 7),
         ):
             self.check(script.format(flags=flags, between=between), want, PTX_DEFER="1")
@@ -493,15 +497,28 @@ print(d.download(p, c_int, 1)[0])
 """
 
     def test_a_fatbin_gives_the_newest_ptx_the_device_can_run(self):
-        script = self.SCRIPT.format(path=str(self.fatbin("--no-compress")))
-        for device, arch in (("80", 800), ("90", 800), ("100", 1000), ("120", 1000)):
-            self.check(script, arch, PTX_DEVICE=device)
+        kernels = [f'extern "C" __global__ void k{i}(int *p) {{ p[{i}] = {i}; }}\n' for i in range(50)]
+        for compress in (("--no-compress",), ("--compress-mode=speed",)):
+            script = self.SCRIPT.format(path=str(self.fatbin(*compress)))
+            for device, arch in (("80", 800), ("90", 800), ("100", 1000), ("120", 1000)):
+                self.check(script, arch, PTX_DEVICE=device)
+            self.check(script, NO_BINARY, PTX_DEVICE="75")
+            self.SOURCE += "".join(kernels)  # enough to compress
 
-    def test_a_compressed_fatbin_is_refused_with_the_remedy(self):
+    def test_ptx_is_refused_by_a_driver_that_is_older(self):
+        script = (
+            "d = Driver().start(); print(code(d.load, ADD.replace('.version 9.0', '.version 7.7')), code(d.load, ADD))"
+        )
+        self.check(script, 0, 0)
+        self.check(script, 0, UNSUPPORTED_PTX, PTX_DRIVER="12040")
+        self.check(script, 0, UNSUPPORTED_PTX, PTX_DRIVER="11070")
+        self.check(script, UNSUPPORTED_PTX, UNSUPPORTED_PTX, PTX_DRIVER="11060")
+
+    def test_a_fatbin_for_newer_drivers_is_refused_with_the_remedy(self):
         kernels = [f'extern "C" __global__ void k{i}(int *p) {{ p[{i}] = {i}; }}\n' for i in range(50)]
         self.SOURCE += "".join(kernels)
         messages = self.check(self.SCRIPT.format(path=str(self.fatbin("--compress-mode=size"))), NO_BINARY)
-        self.assertIn("--no-compress", messages)
+        self.assertIn("--compress-mode=speed", messages)
 
 
 if __name__ == "__main__":
