@@ -2,7 +2,7 @@
 #
 #   make setup      installs what the build and the tests need (Debian's packages)
 #   make build      the library and the programs, in build/release; installs nothing
-#   make cuda-all   the same with the machine code of every GPU architecture: 8.0, 9.0 and 10.0
+#   make cuda-all   the same with the machine code of every GPU architecture: 8.0, 9.0, 10.0 and 12.0
 #   make run        steps a scene:              make run SCENE=my.yaml ARGS="--worlds 64 --steps 1000"
 #                   with a program built for the CPU of this machine only, in build/run
 #   make check      builds and runs the fast tests; installs nothing
@@ -71,7 +71,7 @@ release: setup
 	@cmake --build --preset release --target sapwood_all
 
 cuda-all: setup
-	cmake --preset release "-DSAPWOOD_CUDA_CODE=80;90;100"
+	cmake --preset release "-DSAPWOOD_CUDA_CODE=80;90;100;120"
 	@cmake --build --preset release --target sapwood_all
 
 # A program for this machine: the generic kernels and those of its best instruction set, no CUDA kernels, and no packages

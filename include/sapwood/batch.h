@@ -318,8 +318,8 @@ SAP_API SapStatus sap_batch_write(SapBatch *batch, SapBatchField field, const vo
  * model with those values. Every call (step, kinematics, collision, inspection, rays) compares the rows with those it
  * read last, so a write is enough. A world whose values break a rule of the model is skipped: it keeps its state, has
  * no contacts, and its status is SAP_WORLD_BAD_PARAMETERS until the values are valid again. A reset does not change the
- * parameters. On a GPU, a call that finds new values copies them first and waits for the copy, so it cannot be captured
- * into a graph. SAP_ERROR_ARGUMENT with factor_plan = library, and for a parameter that has no rows in the model;
+ * parameters. On a GPU, a call that finds new values copies them first and waits for the copy; while its stream
+ * captures a graph it fails with SAP_ERROR_UNSUPPORTED instead (sap_batch_upload_parameters). SAP_ERROR_ARGUMENT with factor_plan = library, and for a parameter that has no rows in the model;
  * SAP_ERROR_UNSUPPORTED with contact_solver = mujoco, except for SAP_PARAMETER_SHAPE_MESH. */
 SAP_API SapStatus sap_batch_expand(SapBatch *batch, SapParameter parameter, SapArray *view);
 
@@ -327,11 +327,21 @@ SAP_API SapStatus sap_batch_expand(SapBatch *batch, SapParameter parameter, SapA
  * array, index, name, value and what is allowed. */
 SAP_API SapStatus sap_batch_check_parameters(SapBatch *batch);
 
+/* Copies the parameters that the caller has changed to the GPU now, and waits for the copy. Other calls do it by
+ * themselves. Launches of a captured graph call nothing: they see what this function has copied, if the parameters were
+ * expanded before the capture. Does nothing on the CPU. */
+SAP_API SapStatus sap_batch_upload_parameters(SapBatch *batch);
+
 /* ---- streams ---- */
 
 /* Sets the CUstream for all further work; it must belong to the GPU's primary context and live as long as it is set.
- * NULL = the batch's own stream. The new stream waits for the work queued before. SAP_ERROR_UNSUPPORTED on the CPU. */
+ * NULL = the batch's own stream, whose work is ordered with that of the default stream. The new stream waits for the
+ * work queued before, unless one of the two captures a graph and the other does not: then the caller must have ordered
+ * them. SAP_ERROR_UNSUPPORTED on the CPU. */
 SAP_API SapStatus sap_batch_set_stream(SapBatch *batch, void *stream);
+/* Makes later work of another CUstream wait, on the GPU, for the work that the batch has queued so far; NULL is the default
+ * stream. SAP_ERROR_UNSUPPORTED on the CPU, and if only one of the two streams captures a graph. */
+SAP_API SapStatus sap_batch_order_stream(SapBatch *batch, void *stream);
 /* Waits for all queued work and reports errors of its kernels. Does nothing on the CPU. */
 SAP_API SapStatus sap_batch_synchronize(SapBatch *batch);
 
@@ -348,7 +358,7 @@ typedef struct SapBatchInfo {
     /* on a GPU; 0 or NULL on the CPU */
     int cuda_device;      /* the option of that name */
     int team_size;        /* threads per world */
-    const char *mapping;  /* why this team size was chosen; static */
+    const char *mapping;  /* why this team size was chosen; owned by the batch */
     int worlds_per_block; /* teams per block */
     int blocks;           /* blocks of a launch */
     int shared_bytes;     /* shared memory per block */
@@ -359,8 +369,10 @@ typedef struct SapBatchInfo {
     const char *step_reason; /* why this kernel; static */
     const char *kernels;     /* which kernels the batch has, and why (option specialize); owned by the batch */
     size_t workspace_bytes;  /* scratch in global memory, for all worlds that run at the same time */
-    size_t device_bytes;     /* GPU memory that the batch holds, workspace included */
-    void *stream;            /* the CUstream in use; owned by the caller that set it, else by the batch */
+    size_t local_bytes;  /* local memory that the driver has taken for the kernels of this batch; other batches share
+                                it, so theirs can be 0 */
+    size_t device_bytes; /* GPU memory that the batch holds, workspace and local memory included */
+    void *stream;        /* the CUstream in use; owned by the caller that set it, else by the batch */
 } SapBatchInfo;
 
 SAP_API SapStatus sap_batch_info(const SapBatch *batch, SapBatchInfo *out);
@@ -368,6 +380,9 @@ SAP_API SapStatus sap_batch_info(const SapBatch *batch, SapBatchInfo *out);
 /* Bytes that the batch holds on its device and in host memory; 0 for NULL. On a CPU this includes the plan of the
  * model, which all solvers and batches of a model share. */
 SAP_API size_t sap_batch_bytes(const SapBatch *batch);
+
+/* Number of GPUs that this process can use, CUDA_VISIBLE_DEVICES considered. SAP_ERROR_DEVICE without a driver or a GPU. */
+SAP_API SapStatus sap_device_count(int *out);
 
 /* A GPU, as its driver describes it. */
 typedef struct SapDeviceInfo {

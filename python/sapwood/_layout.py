@@ -342,6 +342,7 @@ STRUCTS = {
         ("step_reason", "ptr"),
         ("kernels", "ptr"),
         ("workspace_bytes", "size"),
+        ("local_bytes", "size"),
         ("device_bytes", "size"),
         ("stream", "ptr"),
     ],

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _layout
 from ._library import Array, BatchInfo, address, check, lib
+from .streams import CUDA, Streams, capsule
 from .support import capability
 
 _DTYPES = {"SAP_TYPE_F32": np.float32, "SAP_TYPE_F64": np.float64, "SAP_TYPE_I32": np.int32, "SAP_TYPE_U32": np.uint32}
@@ -31,6 +32,19 @@ class Handle:
         pointer, self.pointer = self.pointer, None
         if pointer and lib is not None:
             getattr(lib, self.destroy)(pointer)
+
+
+class BatchHandle(Handle):
+    """Owns a batch. On a GPU it has a stream."""
+
+    def __init__(self, pointer: int | None, device: int | None) -> None:
+        super().__init__(pointer, "sap_batch_destroy")
+        self.streams = None if pointer is None or device is None else Streams(pointer, device)
+
+    def follow(self) -> None:
+        """To be called before work is queued."""
+        if self.streams is not None:
+            self.streams.follow()
 
 
 class PartHandle(Handle):
@@ -63,12 +77,16 @@ def memory_view(address: int | None, shape: tuple[int, ...], dtype: Any, owner: 
 class DeviceArray:
     """An array of a batch in GPU memory: live, at a fixed address.
 
-    torch.as_tensor(array, device="cuda"), cupy.asarray(array) and others use it without a copy, through
-    __cuda_array_interface__, which includes the stream to wait for. `numpy()` copies it to the host after all work
-    queued before; `write` copies from the host. The class has no arithmetic; use a GPU library for that.
+    torch.as_tensor(array, device="cuda"), cupy.asarray(array), jax.dlpack.from_dlpack(array) and others use it without a
+    copy, through __cuda_array_interface__ and __dlpack__. Tensors of torch are in one order with the work of the batch,
+    which follows torch's current stream; other libraries wait for the work queued so far. `numpy()` copies it to the
+    host after all work queued before; `write` copies from the host. The class has no arithmetic; use a GPU library for
+    that.
     """
 
-    def __init__(self, view: Any, field: int, owner: Handle) -> None:
+    _owner: BatchHandle
+
+    def __init__(self, view: Any, field: int, owner: BatchHandle) -> None:
         self.shape: tuple[int, ...] = tuple(view.shape[: view.ndim])
         self.dtype: np.dtype[Any] = _DTYPE_OF[view.type]
         self.pointer: int = view.data or 0
@@ -97,6 +115,7 @@ class DeviceArray:
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         info = BatchInfo()
+        self._owner.follow()
         check(lib.sap_batch_info(self._owner.pointer, ctypes.byref(info)))
         return {
             "version": 3,
@@ -107,15 +126,36 @@ class DeviceArray:
             "stream": info.stream or None,
         }
 
+    def __dlpack_device__(self) -> tuple[int, int]:
+        assert self._owner.streams
+        return CUDA, self._owner.streams.device
+
+    def __dlpack__(
+        self,
+        *,
+        stream: int | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """The array for a consumer of DLPack, whose stream waits for the work of the batch queued so far."""
+        if copy or dl_device not in (None, self.__dlpack_device__()):
+            raise BufferError("the array is passed without a copy, on its own GPU")
+        assert self._owner.streams
+        self._owner.streams.order(stream)
+        return capsule(self.pointer, self.shape, self.dtype, self._owner.streams.device, self._owner)
+
     def numpy(self) -> NDArray[Any]:
         """A copy in host memory."""
         out = np.empty(self.shape, self.dtype)
+        self._owner.follow()
         check(lib.sap_batch_read(self._owner.pointer, self._field, address("out", out), out.nbytes))
         return out
 
     def write(self, values: ArrayLike) -> None:
         """Copies values from the host; their shape must be broadcastable to this one."""
         data = np.ascontiguousarray(np.broadcast_to(np.asarray(values, self.dtype), self.shape))
+        self._owner.follow()
         check(lib.sap_batch_write(self._owner.pointer, self._field, address("values", data), data.nbytes))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
@@ -130,7 +170,7 @@ class DeviceArray:
         return f"<DeviceArray {self.shape} of {self.dtype} at {self.pointer:#x}>"
 
 
-def batch_array(function: Any, index: int, owner: Handle) -> NDArray[Any] | DeviceArray:
+def batch_array(function: Any, index: int, owner: BatchHandle) -> NDArray[Any] | DeviceArray:
     """Array `index` of a batch, as returned by sap_batch_array or sap_batch_expand."""
     view = Array()
     check(function(owner.pointer, index, ctypes.byref(view)))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _layout, probe
+from . import _layout, nvrtc, probe
 from ._library import (
     BatchInfo,
     BusyError,
@@ -27,7 +27,7 @@ from ._library import (
     lib,
 )
 from .arguments import MOST, index_of, integer, nearest, world_mask
-from .arrays import DeviceArray, Handle, batch_array
+from .arrays import BatchHandle, DeviceArray, batch_array
 from .contacts import Contacts, contacts_of, is_on_gpu
 from .contacts import Struct as _ContactsStruct
 from .keys import world_noise
@@ -178,7 +178,8 @@ class Batch(MjNames, BatchArrays):
     world_offset: int
     options: Options
     device: str
-    _handle: Handle | None
+    _handle: BatchHandle | None
+    _follow: Any  # of the handle, on a GPU; else None
     _pointer: int | None
     _argument: ctypes.c_void_p
     _step: Any
@@ -224,6 +225,8 @@ class Batch(MjNames, BatchArrays):
 
     def _create(self, dtype: Any) -> None:
         pointer, options = ctypes.c_void_p(), ctypes.byref(self.options.struct)
+        if self.device != "cpu" and self.options["specialize"] != "off":
+            nvrtc.preload()
         if dtype is None:
             status = lib.sap_batch_create(self.model.pointer, self.num_worlds, options, ctypes.byref(pointer))
         else:
@@ -247,7 +250,8 @@ class Batch(MjNames, BatchArrays):
         return self
 
     def _take(self, pointer: ctypes.c_void_p) -> None:
-        self._handle = Handle(pointer.value, "sap_batch_destroy")
+        self._handle = BatchHandle(pointer.value, None if self.device == "cpu" else int(self.options["cuda_device"]))
+        self._follow = None if self.device == "cpu" else self._handle.follow
         # Arguments that are ctypes objects, and a function without a prototype, halve the time of a call.
         self._step, self._pointer, self._argument = lib.unchecked("sap_batch_step"), pointer.value, pointer
         self.dt = self.model.dt
@@ -259,7 +263,7 @@ class Batch(MjNames, BatchArrays):
         """Closes the batch. Its memory is freed when the last of its arrays is deleted."""
         for name in (*FIELDS, *PARAMETERS):
             self.__dict__.pop(name, None)
-        self._handle = self._pointer = self._inner = None
+        self._handle = self._pointer = self._inner = self._follow = None
         self._argument = ctypes.c_void_p()
 
     def __enter__(self) -> Batch:
@@ -282,7 +286,7 @@ class Batch(MjNames, BatchArrays):
         """In the child of a fork: closes the batch. Its memory stays, because freeing it would wait for its threads."""
         if self._handle is not None:
             self._handle.pointer = None
-        self._forked, self._pointer, self._argument = True, None, ctypes.c_void_p()
+        self._forked, self._pointer, self._argument, self._follow = True, None, ctypes.c_void_p(), None
 
     def _take_turn(self) -> threading.Lock:
         """The lock of the batch, to be released after the call."""
@@ -294,6 +298,8 @@ class Batch(MjNames, BatchArrays):
         """Calls a function of the library with the batch as its first argument."""
         pointer, handle, lock = self._open(), self._handle, self._take_turn()
         try:
+            if self._follow:
+                self._follow()
             check(function(pointer, *arguments))
         finally:
             lock.release()
@@ -326,6 +332,7 @@ class Batch(MjNames, BatchArrays):
         assert self._handle
         lock = self._take_turn()
         try:
+            self._handle.follow()
             array = self.__dict__[name] = batch_array(function, index, self._handle)
         finally:
             lock.release()
@@ -510,6 +517,8 @@ class Batch(MjNames, BatchArrays):
         if not lock.acquire(False):
             self._take_turn()
         try:
+            if self._follow:
+                self._follow()
             if given is None:
                 status = self._step(self._argument, h, n)
             else:
@@ -586,8 +595,29 @@ class Batch(MjNames, BatchArrays):
         self._call(lib.sap_batch_attach, integer("constraint", constraint), address("worlds", flags))
 
     def set_stream(self, stream: int | None) -> None:
-        """On a GPU: sets the CUDA stream (address; PyTorch: stream.cuda_stream) for later work; None = the batch's."""
-        self._call(lib.sap_batch_set_stream, stream)
+        """On a GPU: sets the CUDA stream (an address) for later work.
+
+        None, the default: torch's current stream at each call, if torch is imported and uses the GPU, else a stream of
+        the batch, which is ordered with the default stream. A stream that captures a graph does not wait for earlier
+        work; a graph that another library captures takes in calls of the batch once its stream is set here.
+        """
+        if self.device == "cpu":
+            return self._call(lib.sap_batch_set_stream, stream)
+        self._open()
+        assert self._handle and self._handle.streams
+        lock = self._take_turn()
+        try:
+            self._handle.streams.set(stream)
+        finally:
+            lock.release()
+
+    def upload_parameters(self) -> None:
+        """On a GPU: copies changed per-world parameters to it now, for graphs that are launched afterwards.
+
+        Calls of the batch do so by themselves. A captured graph has no such calls; and calls that find changes while
+        they are captured raise UnsupportedError. `expand` parameters before the capture.
+        """
+        self._call(lib.sap_batch_upload_parameters)
 
     def synchronize(self) -> None:
         """Waits for all work queued on a GPU."""

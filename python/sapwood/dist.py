@@ -10,11 +10,13 @@ env = Quadruped(part.num_worlds, **part.batch)        # world_offset, threads, d
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ._library import lib
 from .arguments import integer
 
 # launcher: variables of rank, size, rank on the node, processes on the node; "" where there is none
@@ -108,11 +110,19 @@ def _cpus(launcher: str, local_rank: int, local_size: int) -> tuple[int, ...]:
     return tuple(cpus[first : first + each])
 
 
+def _num_gpus() -> int:
+    """GPUs that this process sees; 0 without a driver."""
+    count = ctypes.c_int(0)
+    lib.sap_device_count(ctypes.byref(count))
+    return count.value
+
+
 def part(total_worlds: int, device: str = "cpu", variables: Mapping[str, str] | None = None) -> Part:
     """The part of `total_worlds` worlds that this process has. Without a launcher: all of them.
 
     Process r of s has the worlds total r // s .. total (r + 1) // s - 1, as in `mpirun sapwood run`. With the device
-    "cuda", the local process i has GPU i; "cpu" and "cuda:1" stay as they are. `threads` is the number of CPUs that are
+    "cuda", the local process i has GPU i modulo the number of GPUs that it sees, because a launcher may show each process
+    its own only; "cpu" and "cuda:1" stay as they are. `threads` is the number of CPUs that are
     the process's own. `variables` replaces the environment.
     """
     launcher, rank, size, local_rank, local_size = _find(os.environ if variables is None else variables)
@@ -130,5 +140,5 @@ def part(total_worlds: int, device: str = "cpu", variables: Mapping[str, str] | 
         world_offset=first,
         num_worlds=end - first,
         cpus=_cpus(launcher, local_rank, local_size),
-        device=f"cuda:{local_rank}" if device == "cuda" else device,
+        device=f"cuda:{local_rank % (_num_gpus() or local_size)}" if device == "cuda" else device,
     )

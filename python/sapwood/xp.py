@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 Array = Any  # an array of numpy or a tensor
 TYPES = {"f32": "float32", "f64": "float64", "i64": "int64", "u64": "uint64", "bool": "bool"}
-LEGACY_STREAM = 1  # CU_STREAM_LEGACY: the stream that torch calls 0
 
 
 def is_tensor(x: Any) -> bool:
@@ -109,8 +108,6 @@ class Torch:
 
         self.torch, on_gpu = torch, batch.device == "cuda"
         self.device = torch.device("cuda", int(batch.options["cuda_device"])) if on_gpu else torch.device("cpu")
-        if on_gpu:  # steps and tensors in one queue, so that none waits for the host
-            batch.set_stream(torch.cuda.current_stream(self.device).cuda_stream or LEGACY_STREAM)
 
     def zeros(self, shape: tuple[int, ...], kind: str) -> Array:
         kind = "i64" if kind == "u64" else kind  # torch has few operations of unsigned numbers; the bits are the same

@@ -4,11 +4,13 @@ import ctypes
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import sapwood
+from sapwood import nvrtc, streams
 from sapwood.arrays import DeviceArray
 from sapwood.batch import FIELDS, PARAMETERS
 
@@ -77,6 +79,22 @@ def test_a_batch_on_the_cpu_has_no_streams_and_nothing_to_wait_for(cube):
             batch.set_stream(1)
 
 
+def test_nvrtc_of_an_installed_package_is_found(tmp_path, monkeypatch):
+    for folder, name in (
+        ("cuda_nvrtc", "libnvrtc.so.12"),
+        ("cu13", "libnvrtc.so.13"),
+        ("cu13", "libnvrtc-builtins.so.13.0"),
+    ):
+        (tmp_path / "nvidia" / folder / "lib").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "nvidia" / folder / "lib" / name).write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "nvidia", raising=False)
+    found = nvrtc.find()  # perhaps also that of packages that are installed
+    assert [path.name for path in found if tmp_path in path.parents] == ["libnvrtc.so.13", "libnvrtc.so.12"]
+    assert found == sorted(found, key=lambda path: path.name, reverse=True)
+    nvrtc.preload()  # files that are none are left to the library's message
+
+
 # ---- on a GPU ----
 
 
@@ -121,6 +139,136 @@ def test_a_stream_that_is_set_is_the_one_that_is_told(driver, pair):
     gpu.set_stream(None)
     assert gpu.joint_q.__cuda_array_interface__["stream"] == own
     assert driver.cuStreamDestroy_v2(stream) == 0
+
+
+class Torch:
+    """What a batch asks of torch: its current stream."""
+
+    class Tensor:
+        pass
+
+    class cuda:
+        stream, initialized = 0, True
+
+        @classmethod
+        def is_initialized(cls):
+            return cls.initialized
+
+        @classmethod
+        def current_stream(cls, device):
+            assert device == 0
+            return SimpleNamespace(cuda_stream=cls.stream)
+
+
+@pytest.fixture
+def torch_streams(driver, monkeypatch):
+    """torch, with three streams that know nothing of others, as those of torch."""
+    streams = [ctypes.c_void_p() for _ in range(3)]
+    for stream in streams:
+        assert driver.cuStreamCreate(ctypes.byref(stream), 1) == 0
+    monkeypatch.setattr(Torch.cuda, "stream", 0)
+    monkeypatch.setitem(sys.modules, "torch", Torch)
+    yield [stream.value for stream in streams]
+    for stream in streams:
+        assert driver.cuStreamDestroy_v2(stream) == 0
+
+
+def test_a_batch_works_on_the_current_stream_of_torch_unless_one_is_set(torch_streams, pair):
+    cpu, gpu = pair
+    told = lambda: gpu.joint_q.__cuda_array_interface__["stream"]
+    assert told() == 1  # torch's 0 is the legacy stream
+    for stream in torch_streams:
+        Torch.cuda.stream = stream
+        for batch in pair:
+            batch.step(2)
+        assert told() == stream
+    assert_same(cpu, gpu)
+    gpu.set_stream(torch_streams[0])
+    gpu.step()
+    assert told() == torch_streams[0]
+    gpu.set_stream(None)
+    assert told() == torch_streams[2]
+    Torch.cuda.initialized = False
+    try:  # a torch that does not use the GPU has no streams
+        Torch.cuda.stream = torch_streams[1]
+        assert told() == torch_streams[2]
+    finally:
+        Torch.cuda.initialized = True
+    gpu.set_stream(2)  # before the streams end
+
+
+def test_steps_in_a_capture_of_torch_become_its_graph_and_replays_see_parameters(driver, torch_streams, pair):
+    cpu, gpu = pair
+    graph, executable = ctypes.c_void_p(), ctypes.c_void_p()
+    for batch in pair:
+        batch.expand("gravity")
+        batch.step()
+    before = gpu.joint_q.numpy()
+    Torch.cuda.stream = torch_streams[1]  # as with torch.cuda.graph
+    assert driver.cuStreamBeginCapture_v2(ctypes.c_void_p(torch_streams[1]), 0) == 0
+    gpu.step(2)
+    Torch.cuda.stream = 0
+    assert driver.cuStreamEndCapture(ctypes.c_void_p(torch_streams[1]), ctypes.byref(graph)) == 0
+    assert driver.cuGraphInstantiateWithFlags(ctypes.byref(executable), graph, ctypes.c_uint64(0)) == 0
+    assert np.array_equal(gpu.joint_q.numpy(), before)  # nothing moved while it was captured
+    for factor in (1.0, 0.5):
+        for batch in pair:
+            batch.gravity *= factor
+            batch.upload_parameters()
+        assert driver.cuGraphLaunch(executable, None) == 0
+        cpu.step(2)
+    gpu.synchronize()
+    assert np.array_equal(gpu.joint_q.numpy(), cpu.joint_q)
+    assert driver.cuGraphExecDestroy(executable) == 0 and driver.cuGraphDestroy(graph) == 0
+    gpu.set_stream(2)
+
+
+def test_dlpack_passes_arrays_and_makes_the_consumers_stream_wait(driver, torch_streams, pair):
+    _, gpu = pair
+
+    class OnHost:  # memory of the stand-in is memory of the host
+        def __dlpack_device__(self):
+            return 1, 0
+
+        def __dlpack__(self, **_):
+            return capsule
+
+    for name in ("joint_q", "status", "contact_count", "cost"):
+        array = getattr(gpu, name)
+        assert array.__dlpack_device__() == (2, 0)
+        capsule = array.__dlpack__(stream=torch_streams[0])
+        get = ctypes.pythonapi.PyCapsule_GetPointer
+        get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+        device = ctypes.c_int32.from_address(get(capsule, b"dltensor") + 8)
+        assert device.value == 2
+        if "SAPWOOD_CUDA_DRIVER" in os.environ:
+            device.value = 1
+            tensor = np.from_dlpack(OnHost())
+            gpu.synchronize()
+            assert np.array_equal(tensor, array.numpy()) and tensor.dtype == array.dtype
+            del tensor
+        del capsule
+        assert not streams._exported
+    unused = gpu.joint_q.__dlpack__(stream=-1)
+    assert len(streams._exported) == 1
+    del unused
+    assert len(streams._exported) == 0
+    with pytest.raises(ValueError, match="stream is 0"):
+        gpu.joint_q.__dlpack__(stream=0)
+    with pytest.raises(BufferError, match="without a copy"):
+        gpu.joint_q.__dlpack__(copy=True)
+    with pytest.raises(BufferError, match="on its own GPU"):
+        gpu.joint_q.__dlpack__(dl_device=(1, 0))
+    gpu.set_stream(2)
+
+
+def test_an_array_of_dlpack_outlives_its_batch(driver, cube):
+    with sapwood.Batch(cube, 3, device="cuda") as batch:
+        capsule = batch.joint_q.__dlpack__()
+    owner = next(iter(streams._exported.values()))[2]
+    assert owner.pointer
+    del capsule
+    assert not streams._exported
 
 
 def test_copies_go_both_ways(pair):

@@ -273,6 +273,8 @@ Test(batch, what_a_cpu_batch_runs_on_is_told) {
     cr_expect_eq(info.capacity, sap_batch_contacts(batch)->capacity);
     cr_expect_eq(sap_batch_synchronize(batch), SAP_OK);
     cr_expect_eq(sap_batch_set_stream(batch, NULL), SAP_ERROR_UNSUPPORTED);
+    cr_expect_eq(sap_batch_order_stream(batch, NULL), SAP_ERROR_UNSUPPORTED);
+    cr_expect_eq(sap_batch_upload_parameters(batch), SAP_OK);
     cr_expect(strstr(sap_error_message(), "no streams"), "%s", sap_error_message());
     sap_batch_destroy(batch);
     sap_scene_destroy(scene);
@@ -290,6 +292,9 @@ Test(batch, a_gpu_that_is_not_there_is_an_error_in_words) {
     cr_assert_eq(batch, NULL);
     cr_expect(strstr(sap_error_message(), "device cuda: ") && strstr(sap_error_message(), "allowed here: cpu"), "%s",
               sap_error_message());
+    int count;
+    cr_expect_eq(sap_device_count(&count), SAP_ERROR_DEVICE);
+    cr_expect_eq(sap_device_count(NULL), SAP_ERROR_ARGUMENT);
     cr_expect_eq(sap_device_info(0, &gpu), SAP_ERROR_DEVICE);
     cr_expect(strstr(sap_error_message(), "no driver: /nowhere/libcuda.so.1"), "%s", sap_error_message());
     cr_expect_eq(sap_device_info(-1, &gpu), SAP_ERROR_ARGUMENT);

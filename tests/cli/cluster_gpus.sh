@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # cluster_gpus.sh PROGRAM MPIRUN FOLDER_OF_THE_DRIVER
 # One GPU per rank of a node, with the stand-in driver of lab/ptx: two ranks with two GPUs have the hash of one process on
-# the CPU; with one GPU, rank 1 asks for the second, which is not there.
+# the CPU; so do two ranks that see the same GPU, or each its own as GPU 0.
 set -uo pipefail
 program=$1 mpirun=$2
 work=$(mktemp -d)
@@ -21,8 +21,10 @@ expected=$("$program" "${run[@]}" | hash)
 [ ${#expected} -eq 16 ] || fail "no hash on the CPU"
 ranks 2 || fail "two ranks, two GPUs: $(cat "$work/err")"
 [ "$(hash <"$work/out")" = "$expected" ] || fail "two GPUs have another hash: $(cat "$work/out")"
-ranks 1 && fail "two ranks share a GPU that the user did not choose"
-grep -q "rank 1: .*cuda_device is '1'; .*0 \.\. 0" "$work/err" || fail "rank 1 does not ask for GPU 1: $(cat "$work/err")"
+ranks 1 || fail "two ranks, one GPU: $(cat "$work/err")"
+[ "$(hash <"$work/out")" = "$expected" ] || fail "one GPU has another hash: $(cat "$work/out")"
+ranks 2 --set cuda_device=2 && fail "a GPU that is not there"
+grep -q "cuda_device is '2'; .*0 \.\. 1" "$work/err" || fail "the message does not name the GPUs: $(cat "$work/err")"
 ranks 2 --set cuda_device=1 || fail "a GPU that the user chose: $(cat "$work/err")"
 
 [ $failures -eq 0 ] && echo "ok"

@@ -2,7 +2,8 @@
  * of their own: for test_backend.py, which makes calls of the driver fail. Prints "ok", or the error, and ends with 0:
  * crashes and leaks are what it is about.
  *
- * backend_use [steps]    calls of sap_batch_step; 2 unless given */
+ * backend_use [steps]         calls of sap_batch_step; 2 unless given
+ * backend_use steps "once"    one call with so many steps; prints the bytes of joint_q */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,21 +48,32 @@ static SapStatus use(SapBatch *batch, double dt, int steps) {
     return sap_device_info(0, &gpu);
 }
 
+static SapStatus step_once(SapBatch *batch, double dt, int steps) {
+    TRY(sap_batch_step(batch, dt, steps));
+    size_t bytes = backend_bytes(batch, SAP_BATCH_JOINT_Q);
+    unsigned char *q = backend_read(batch, SAP_BATCH_JOINT_Q);
+    for (size_t i = 0; i < bytes; i++)
+        printf("%02x", q[i]);
+    printf("\n");
+    free(q);
+    return SAP_OK;
+}
+
 /* The workspace is used too. */
-static SapStatus live(const SapScene *scene, int steps) {
+static SapStatus live(const SapScene *scene, int steps, bool once) {
     SapOptions o = scene->options;
     SapBatch *batch = NULL;
     o.device = SAP_DEVICE_CUDA;
     o.shared_memory = 1024;
     TRY(sap_batch_create(scene->model, WORLDS, &o, &batch));
-    SapStatus status = use(batch, scene->dt, steps);
+    SapStatus status = once ? step_once(batch, scene->dt, steps) : use(batch, scene->dt, steps);
     sap_batch_destroy(batch);
     return status;
 }
 
 int main(int argc, char **argv) {
     SapScene *scene = backend_scene("bench/scenes/cube.yaml");
-    SapStatus status = live(scene, argc > 1 ? atoi(argv[1]) : 2);
+    SapStatus status = live(scene, argc > 1 ? atoi(argv[1]) : 2, argc > 2);
     if (status == SAP_OK)
         printf("ok\n");
     else

@@ -3,6 +3,7 @@ run."""
 
 import json
 import os
+import pty
 import subprocess
 import unittest
 from pathlib import Path
@@ -73,12 +74,12 @@ class Backend(unittest.TestCase):
         self.assertTrue(out.endswith("unknown error") or out.endswith("out of memory"), out)
 
     def test_the_drivers_number_and_words_are_told(self):
+        of_creation = count_calls("0")[0]["cuLaunchKernel"]
         for number, name, words in (
             (700, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"),
             (719, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"),
         ):
-            # a mask, kinematics and reset while the batch is created, then the step
-            status, out, _ = run(PTX_FAIL=f"cuLaunchKernel:4:{number}")
+            status, out, _ = run(PTX_FAIL=f"cuLaunchKernel:{of_creation + 1}:{number}")
             self.assertEqual(
                 (status, out),
                 (0, f"SAP_ERROR_DEVICE: sap_batch_step: cuLaunchKernel failed: {name} ({number}): {words}"),
@@ -91,6 +92,32 @@ class Backend(unittest.TestCase):
         self.assertEqual((status, "no driver: /nowhere/libcuda.so.1" in out), (0, True), out)
         status, out, _ = run(SAPWOOD_CUDA_DRIVER="libm.so.6")
         self.assertEqual((status, "'libm.so.6' has no cuInit" in out), (0, True), out)
+
+    def test_drivers_from_cuda_11_7_on_and_a_t4_load_the_kernels(self):
+        for environment in (
+            {"PTX_DRIVER": "11070"},
+            {"PTX_DRIVER": "12020"},
+            {"PTX_DEVICE": "75"},
+            {"PTX_DEVICE": "120"},
+        ):
+            with self.subTest(**environment):
+                self.assertEqual(run(**environment)[:2], (0, "ok"))
+        status, out, _ = run(PTX_DRIVER="11060")
+        self.assertEqual((status, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION (222)" in out), (0, True), out)
+
+    def test_compilation_is_announced_at_a_terminal_and_only_there(self):
+        master, terminal = pty.openpty()
+        process = subprocess.run([PROGRAM], stdout=subprocess.PIPE, stderr=terminal, env=os.environ)
+        os.close(terminal)
+        try:
+            said = os.read(master, 4096).decode()
+        finally:
+            os.close(master)
+        self.assertEqual(process.stdout, b"ok\n")
+        self.assertIn(
+            "sapwood: the driver compiles the kernels of the step for 'PTX executor (sm_80)'; this can take", said
+        )
+        self.assertEqual(run(), (0, "ok", ""))
 
     def test_kernels_that_are_none_are_refused(self):
         empty = harness.WORK / "empty.ptx"
@@ -139,7 +166,7 @@ class Backend(unittest.TestCase):
         arguments = ("--device", "cuda", "--worlds", "2", "--steps", "1")
         for scene, image, reason in (
             ("stack5", "", "its scratch is too large"),
-            ("cube", "/nowhere.ptx", "are missing"),
+            ("cube", "/nowhere.ptx", "cannot be loaded: /nowhere.ptx"),
         ):
             status, out, messages = run(
                 "run", scene, *arguments, "--set", "team_size=1", program=SAPWOOD, SAPWOOD_CUDA_THREAD_IMAGE=image
@@ -150,6 +177,73 @@ class Backend(unittest.TestCase):
         status, out, messages = run("run", "cube", *arguments, "--json", program=SAPWOOD)
         gpu = json.loads(out)["gpu"]
         self.assertEqual((status, gpu["team_size"], "too few worlds" in gpu["mapping"]), (0, 8, True), out + messages)
+
+    THREADS = (
+        "run",
+        "quadruped",
+        "--preset",
+        "fast32",
+        "--device",
+        "cuda",
+        "--worlds",
+        "800",
+        "--steps",
+        "0",
+        "--json",
+    )
+
+    def gpu_of(self, *arguments, **environment):
+        status, out, messages = run(*arguments, program=SAPWOOD, PTX_MULTIPROCESSORS="2", **environment)
+        self.assertEqual(status, 0, out + messages)
+        return json.loads(out)["gpu"]
+
+    @unittest.skipUnless(SAPWOOD, "needs the program")
+    def test_a_refused_module_leaves_the_drivers_words_in_the_mapping(self):
+        calls, status, out, messages = count_calls(*self.THREADS, program=SAPWOOD, PTX_MULTIPROCESSORS="2")
+        self.assertEqual((status, json.loads(out)["gpu"]["team_size"]), (0, 1), out + messages)
+        gpu = self.gpu_of(*self.THREADS, PTX_FAIL=f"cuModuleLoadData:{calls['cuModuleLoadData']}:222")
+        self.assertEqual(gpu["team_size"], 8)
+        self.assertIn(
+            "cannot be loaded: device cuda: the kernels: cuModuleLoadData failed: CUDA_ERROR_UNSUPPORTED_PTX_VERSION (222)",
+            gpu["mapping"],
+        )
+
+    @unittest.skipUnless(SAPWOOD, "needs the program")
+    def test_local_memory_is_taken_and_counted_when_a_batch_is_created(self):
+        kernel, bytes = "sap_kernel_step_thread_fast32", 10**9
+        none = self.gpu_of(*self.THREADS)
+        some = self.gpu_of(*self.THREADS, PTX_LOCAL=f"{kernel}:{bytes}")
+        self.assertEqual((some["team_size"], some["local_bytes"], none["local_bytes"]), (1, bytes, 0))
+        self.assertEqual(some["device_bytes"] - none["device_bytes"], bytes)
+        team = self.gpu_of(*self.THREADS, PTX_LOCAL=f"{kernel}:{10**10}")
+        self.assertEqual((team["team_size"], team["local_bytes"]), (8, 0))
+        self.assertIn("local memory for a thread each cannot be had", team["mapping"])
+        self.assertIn("CUDA_ERROR_OUT_OF_MEMORY (2)", team["mapping"])
+        status, _, messages = run(
+            *self.THREADS, "--set", "team_size=1", program=SAPWOOD, PTX_LOCAL=f"{kernel}:{10**10}"
+        )
+        self.assertEqual(
+            (status != 0, "option team_size is '1'" in messages, "out of memory" in messages), 3 * (True,), messages
+        )
+
+    def test_a_launch_has_at_most_64_steps_where_a_watchdog_runs(self):
+        stats = harness.WORK / f"watchdog-{os.getpid()}.json"
+        hashes = set()
+        for watchdog, launches in (("0", 1), ("1", 3)):
+            stats.unlink(missing_ok=True)
+            process = subprocess.run(
+                [PROGRAM, "130", "once"],
+                env={**os.environ, "PTX_STATS": str(stats), "PTX_WATCHDOG": watchdog},
+                capture_output=True,
+                text=True,
+            )
+            self.assertEqual((process.returncode, process.stderr, "ok" in process.stdout), (0, "", True))
+            kernels = [json.loads(line)["kernel"] for line in stats.read_text().splitlines()]
+            steps = [kernel for kernel in kernels if kernel.startswith("sap_kernel_step_")]
+            self.assertEqual(len(steps) - 1, launches, kernels)  # one when the batch is created
+            hashes.add(process.stdout)
+        self.assertEqual(len(hashes), 1)
+        stats.unlink()
 
     @unittest.skipUnless(SAPWOOD, "needs the program")
     def test_a_selftest_prints_measured_speeds_beside_predicted_ones(self):
@@ -213,10 +307,10 @@ class Backend(unittest.TestCase):
         self.assertEqual(status, 0, out + messages)
         kernels = [json.loads(line)["kernel"] for line in stats.read_text().splitlines()]
         count = {name: kernels.count("sap_kernel_" + name) for name in ("step", step, "collide_approx32")}
-        # steps that report gaps take the general kernels, one launch each
+        # each has one launch when the batch is created; steps that report gaps take the general kernels, one launch each
         apart = count["collide_approx32"] - count["step"]
-        self.assertEqual((apart == 0, apart == count[step]), (has_closed_forms, not has_closed_forms), count)
-        self.assertGreater(count[step], 0)
+        self.assertEqual((apart == 0, apart == count[step] - 1), (has_closed_forms, not has_closed_forms), count)
+        self.assertGreater(count[step], 1)
 
 
 class Rounding(unittest.TestCase):

@@ -81,6 +81,7 @@ typedef struct SapBatchBackend {
     SapStatus (*allocate)(SapBatch *batch, size_t count, size_t size, const char *what, void **out);
     /* Switches a parameter to per-world values for all later calls. The values are in host memory. */
     SapStatus (*add_per_world)(SapBatch *batch, SapParameter parameter);
+    SapStatus (*upload_parameters)(SapBatch *batch); /* those that the caller has changed */
     SapPerWorld *(*per_world)(const SapBatch *batch);
     /* Later steps fill the arrays of batch->arrays.report. */
     void (*record)(SapBatch *batch);
@@ -93,6 +94,7 @@ typedef struct SapBatchBackend {
     SapStatus (*fill)(SapBatch *batch, const char *what, void *to, uint8_t byte, size_t bytes);
     SapStatus (*differentiate)(SapBatch *batch, const SapGradientCall *call); /* NULL on a GPU */
     SapStatus (*set_stream)(SapBatch *batch, void *stream);
+    SapStatus (*order_stream)(SapBatch *batch, void *stream);
     SapStatus (*synchronize)(SapBatch *batch);
     void (*info)(const SapBatch *batch, SapBatchInfo *info); /* adds the device-specific fields */
     size_t (*bytes)(const SapBatch *batch);
@@ -104,7 +106,8 @@ typedef struct SapBatchBackend {
     .reset = reset, .forward_kinematics = forward_kinematics, .step_args = step_args, .raycast = raycast,              \
     .sense = sense, .allocate = allocate, .add_per_world = add_per_world, .per_world = per_world, .record = record,    \
     .keep = keep_inputs, .read = read_array, .write = write_array, .copy = copy_array, .fill = fill_array,             \
-    .set_stream = set_stream, .synchronize = synchronize, .info = info, .bytes = bytes
+    .set_stream = set_stream, .order_stream = order_stream, .upload_parameters = upload_parameters,                    \
+    .synchronize = synchronize, .info = info, .bytes = bytes
 
 extern const SapBatchBackend sap_batch_cpu, sap_batch_cuda;
 

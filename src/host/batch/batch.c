@@ -352,11 +352,22 @@ SapStatus sap_batch_check_parameters(SapBatch *batch) {
     return SAP_OK;
 }
 
+SapStatus sap_batch_upload_parameters(SapBatch *batch) {
+    SAP_DEFAULT_FP_MODE();
+    SAP_NEED(batch);
+    return batch->backend->upload_parameters(batch);
+}
+
 /* ---- device ---- */
 
 SapStatus sap_batch_set_stream(SapBatch *batch, void *stream) {
     SAP_NEED(batch);
     return batch->backend->set_stream(batch, stream);
+}
+
+SapStatus sap_batch_order_stream(SapBatch *batch, void *stream) {
+    SAP_NEED(batch);
+    return batch->backend->order_stream(batch, stream);
 }
 
 SapStatus sap_batch_synchronize(SapBatch *batch) {

@@ -123,8 +123,9 @@ static SapOptions rank_options(const SapOptions *options) {
     SapOptions own = *options;
     if (own.threads == 0)
         own.threads = cli_cluster_threads();
-    if (own.device == SAP_DEVICE_CUDA && own.cuda_device == 0)
-        own.cuda_device = cli_cluster_local_rank();
+    int gpus;
+    if (own.device == SAP_DEVICE_CUDA && own.cuda_device == 0 && sap_device_count(&gpus) == SAP_OK && gpus > 0)
+        own.cuda_device = cli_cluster_local_rank() % gpus; /* a launcher may show each rank its own GPU only */
     return own;
 }
 
@@ -366,7 +367,7 @@ static SapDeviceInfo gpu_of(const SapBatchInfo *where) {
 void cli_gpu_print(const SapBatchInfo *where) {
     printf("%s, %d threads per world (%s), %s (%s), kernels %s, factor %s, %d worlds per block, %d blocks, shared "
            "memory %d bytes, workspace %zu bytes",
-           gpu_of(where).name, where->team_size, where->mapping, where->step_kernel, where->step_reason,
+           gpu_of(where).name, where->team_size, cli_shown(where->mapping).text, where->step_kernel, where->step_reason,
            cli_shown(where->kernels).text, cli_shown(where->factor).text, where->worlds_per_block, where->blocks,
            where->shared_bytes, where->workspace_bytes);
 }
@@ -380,13 +381,13 @@ void cli_batch_print_where(const CliBatch *batch) {
 
 json_t *cli_gpu_json(const SapBatchInfo *where) {
     const SapDeviceInfo gpu = gpu_of(where);
-    return json_pack("{so si si si ss ss ss so so si si si sI sI}", "name", cli_json_text(gpu.name),
+    return json_pack("{so si si si so ss ss so so si si si sI sI sI}", "name", cli_json_text(gpu.name),
                      "compute_capability", gpu.capability, "driver_version", gpu.driver_version, "team_size",
-                     where->team_size, "mapping", where->mapping, "step_kernel", where->step_kernel, "step_reason",
-                     where->step_reason, "kernels", cli_json_text(where->kernels), "factor",
+                     where->team_size, "mapping", cli_json_text(where->mapping), "step_kernel", where->step_kernel,
+                     "step_reason", where->step_reason, "kernels", cli_json_text(where->kernels), "factor",
                      cli_json_text(where->factor), "worlds_per_block", where->worlds_per_block, "blocks", where->blocks,
                      "shared_bytes", where->shared_bytes, "workspace_bytes", (json_int_t)where->workspace_bytes,
-                     "device_bytes", (json_int_t)where->device_bytes);
+                     "local_bytes", (json_int_t)where->local_bytes, "device_bytes", (json_int_t)where->device_bytes);
 }
 
 void cli_batch_put_where(const CliBatch *batch, json_t **json) {

@@ -94,11 +94,30 @@ SapStatus sap_cuda_allocate(SapCudaBatch *c, size_t bytes, const char *what, voi
     return SAP_OK;
 }
 
+/* ---- streams ---- */
+
+SapStatus sap_cuda_is_capturing(const SapCudaBatch *c, const char *what, CuStream stream, bool *out) {
+    int status = 0;
+    CuResult result = c->device->cuda->stream_is_capturing(stream, &status);
+    *out = result == CU_SUCCESS && status != 0;
+    if (result == CU_STREAM_CAPTURE_IMPLICIT) /* another one does, and this is the default stream */
+        return SAP_OK;
+    return sap_cuda_status(c->device->cuda, result, sap_cu_name_stream_is_capturing, what);
+}
+
 /* ---- parameters of worlds ---- */
 
 SapStatus sap_cuda_refresh(SapCudaBatch *c, const char *what) {
     SapCudaCopy copies[SAP_CUDA_MAX_COPIES];
     int count = sap_cuda_per_world_copies(&c->per_world, copies);
+    bool captures = false;
+    if (count > 0)
+        SAP_TRY(sap_cuda_is_capturing(c, what, c->stream, &captures));
+    if (captures)
+        return sap_fail(SAP_ERROR_UNSUPPORTED,
+                        "%s: parameters of worlds have changed, and a graph that is captured cannot copy them; call "
+                        "sap_batch_upload_parameters before the capture",
+                        what);
     for (int i = 0; i < count; i++)
         SAP_TRY(sap_cuda_upload(c, what, copies[i].to, copies[i].from, copies[i].bytes));
     sap_cuda_per_world_copied(&c->per_world);

@@ -20,6 +20,9 @@ SapStatus sap_cuda_upload_model(SapCudaBatch *c, const SapCudaModel *model);
 /* One more zeroed array that lives as long as the batch. */
 SapStatus sap_cuda_allocate(SapCudaBatch *c, size_t bytes, const char *what, void **out);
 
+/* Whether the stream captures a graph. */
+SapStatus sap_cuda_is_capturing(const SapCudaBatch *c, const char *what, CuStream stream, bool *out);
+
 /* To be called before a launch: uploads the per-world parameters that were written since the last one. */
 SapStatus sap_cuda_refresh(SapCudaBatch *c, const char *what);
 

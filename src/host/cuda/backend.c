@@ -37,9 +37,11 @@ static void fill_args(SapBatch *b, SapCudaModel *model) {
     args->dual = c->device_dual;
 }
 
+/* The stream of the batch is a blocking one: work of the default stream, which is PyTorch's, and that of the batch run in
+ * the order in which they were queued. */
 static SapStatus create_streams(SapCudaBatch *c) {
     const SapCuda *cuda = c->device->cuda;
-    SAP_CU_TRY(cuda, stream_create, "device cuda", (&c->own_stream, CU_STREAM_NON_BLOCKING));
+    SAP_CU_TRY(cuda, stream_create, "device cuda", (&c->own_stream, CU_STREAM_DEFAULT));
     c->stream = c->own_stream;
     SAP_CU_TRY(cuda, event_create, "device cuda", (&c->event, CU_EVENT_DISABLE_TIMING));
     SAP_CU_TRY(cuda, host_allocate, "device cuda", (&c->staging, SAP_CUDA_STAGING_BYTES, 0));
@@ -58,7 +60,7 @@ static SapStatus create_on_device(SapBatch *b, SapCudaModel *model) {
     SAP_TRY(sap_cuda_upload_model(c, model)); /* with the addresses that fill_args has put into it */
     SAP_TRY(sap_cuda_choose_grids(b));
     sap_cuda_make_kernels(b, &model->plan->plan.plan);
-    return SAP_OK;
+    return sap_cuda_take_local_memory(b);
 }
 
 static SapStatus create_with_model(SapBatch *b, SapCudaModel *model) {
@@ -251,6 +253,13 @@ static SapStatus add_per_world(SapBatch *b, SapParameter parameter) {
     return sap_cuda_leave(c->device, what, add_on_device(c, what, parameter));
 }
 
+static SapStatus upload_parameters(SapBatch *b) {
+    static const char what[] = "sap_batch_upload_parameters";
+    SapCudaBatch *c = b->own;
+    SAP_TRY(sap_cuda_enter(c->device, what));
+    return sap_cuda_leave(c->device, what, sap_cuda_refresh(c, what));
+}
+
 static SapPerWorld *per_world(const SapBatch *b) {
     return &((SapCudaBatch *)b->own)->per_world.host;
 }
@@ -306,12 +315,47 @@ static SapStatus fill_array(SapBatch *b, const char *what, void *to, uint8_t byt
 
 /* ---- streams ---- */
 
-static SapStatus switch_stream(SapCudaBatch *c, CuStream stream) {
+/* Makes a stream wait for the work of the batch. */
+static SapStatus make_wait(const SapCudaBatch *c, const char *what, CuStream stream) {
     const SapCuda *cuda = c->device->cuda;
-    SAP_CU_TRY(cuda, event_record, "sap_batch_set_stream", (c->event, c->stream));
-    SAP_CU_TRY(cuda, stream_wait, "sap_batch_set_stream", (stream, c->event, 0));
+    SAP_CU_TRY(cuda, event_record, what, (c->event, c->stream));
+    SAP_CU_TRY(cuda, stream_wait, what, (stream, c->event, 0));
+    return SAP_OK;
+}
+
+/* A stream that captures cannot wait for work outside of its graph, nor can other work wait for that of the graph: the
+ * driver would spoil the capture. */
+static SapStatus switch_stream(SapCudaBatch *c, CuStream stream) {
+    static const char what[] = "sap_batch_set_stream";
+    bool before, after;
+    SAP_TRY(sap_cuda_is_capturing(c, what, c->stream, &before));
+    SAP_TRY(sap_cuda_is_capturing(c, what, stream, &after));
+    if (before == after)
+        SAP_TRY(make_wait(c, what, stream));
     c->stream = stream;
     return SAP_OK;
+}
+
+static SapStatus order_unless_capturing(const SapCudaBatch *c, CuStream stream) {
+    static const char what[] = "sap_batch_order_stream";
+    bool own, other;
+    SAP_TRY(sap_cuda_is_capturing(c, what, c->stream, &own));
+    SAP_TRY(sap_cuda_is_capturing(c, what, stream, &other));
+    if (own != other)
+        return sap_fail(
+            SAP_ERROR_UNSUPPORTED,
+            "%s: the %s stream captures a graph and the %s does not, and a graph cannot be ordered with work "
+            "outside of it; set the stream of the batch to the one that captures",
+            what, own ? "batch's" : "given", own ? "given one" : "batch's");
+    return make_wait(c, what, stream);
+}
+
+static SapStatus order_stream(SapBatch *b, void *stream) {
+    const SapCudaBatch *c = b->own;
+    if (stream == c->stream)
+        return SAP_OK;
+    SAP_TRY(sap_cuda_enter(c->device, "sap_batch_order_stream"));
+    return sap_cuda_leave(c->device, "sap_batch_order_stream", order_unless_capturing(c, stream));
 }
 
 static SapStatus set_stream(SapBatch *b, void *stream) {
@@ -334,6 +378,10 @@ static SapStatus synchronize(SapBatch *b) {
 
 /* ---- info ---- */
 
+static size_t device_bytes(const SapCudaBatch *c) {
+    return c->memory_bytes + c->workspace_bytes + c->pool_bytes + c->recorded_bytes + c->local_bytes;
+}
+
 static void info(const SapBatch *b, SapBatchInfo *out) {
     const SapCudaBatch *c = b->own;
     const SapCudaPhase *step = c->program.has_threads ? &c->thread : &c->step;
@@ -350,13 +398,13 @@ static void info(const SapBatch *b, SapBatchInfo *out) {
     out->step_reason = c->program.step_reason;
     out->workspace_bytes = c->workspace_bytes + c->pool_bytes;
     out->stream = c->stream;
-    out->device_bytes = c->memory_bytes + c->workspace_bytes + c->pool_bytes + c->recorded_bytes;
+    out->local_bytes = c->local_bytes;
+    out->device_bytes = device_bytes(c);
 }
 
 static size_t bytes(const SapBatch *b) {
     const SapCudaBatch *c = b->own;
-    return c->memory_bytes + c->workspace_bytes + c->pool_bytes + c->recorded_bytes + SAP_CUDA_STAGING_BYTES +
-           sizeof *b + sizeof *c + c->per_world.host.bytes;
+    return device_bytes(c) + SAP_CUDA_STAGING_BYTES + sizeof *b + sizeof *c + c->per_world.host.bytes;
 }
 
 const SapBatchBackend sap_batch_cuda = {

@@ -36,6 +36,7 @@ typedef struct SapCudaBatch {
     CuAddress recorded[SAP_BATCH_MAX_RECORDED];
     int num_recorded;
     size_t recorded_bytes;
+    size_t local_bytes; /* local memory that the driver has taken for the kernels of this batch */
 
     SapStepArgs args;
     SapDualStepArgs dual, *device_dual; /* of a dual solver, and its copy on the device, which args has */
@@ -50,6 +51,7 @@ typedef struct SapCudaBatch {
     SapCudaPhase report;           /* the step that reports contacts, by the general kernel */
     SapMotionLayout report_layout; /* its layout of free motion, which keeps the poses of bodies */
     SapCudaProgram program;
+    char mapping[512]; /* the reason for a team, with the driver's words */
     SapCudaSpecialized specialized;
     SapCudaLockstep *lockstep; /* NULL unless a library solves the Newton systems */
 

@@ -8,6 +8,7 @@
 
 #include <sapwood/batch.h>
 
+#include "host/base/announce.h"
 #include "host/base/fail.h"
 #include "host/base/memory.h"
 #include "host/base/read_file.h"
@@ -77,37 +78,68 @@ static SapStatus find_kernels(SapCudaDevice *d) {
     return SAP_OK;
 }
 
-/* The kernels of this build, or the file named by an environment variable, which the caller frees through *owned. */
-static SapStatus find_image(SapCudaImage which, const void **image, char **owned) {
-    const char *path = secure_getenv(sap_cuda_image_variable(which));
-    *owned = NULL;
-    if (path && *path) {
-        size_t size;
-        SAP_TRY(sap_read_file(path, SIZE_MAX / 4, owned, &size));
-        (*owned)[size] = 0; /* PTX is text; the buffer is larger than the file */
-        *image = *owned;
-        return SAP_OK;
-    }
-    *image = sap_cuda_embedded_image(which);
-    if (!*image)
-        return sap_fail(SAP_ERROR_DEVICE,
-                        "device cuda: this build has no GPU kernels, for it was made without nvcc or with "
-                        "SAPWOOD_CUDA=OFF; allowed here: cpu");
-    return SAP_OK;
-}
-
 static SapStatus load_module(SapCudaDevice *d, SapCudaImage which, const void *image) {
     SAP_CU_TRY(d->cuda, module_load, "device cuda: the kernels", (&d->module[which], image));
     return SAP_OK;
 }
 
-static SapStatus find_and_load(SapCudaDevice *d, SapCudaImage which) {
-    const void *image;
-    char *owned;
-    SAP_TRY(find_image(which, &image, &owned));
+static SapStatus load_file(SapCudaDevice *d, SapCudaImage which, const char *path) {
+    char *image;
+    size_t size;
+    SAP_TRY(sap_read_file(path, SIZE_MAX / 4, &image, &size));
+    image[size] = 0; /* PTX is text; the buffer is larger than the file */
     SapStatus status = load_module(d, which, image);
-    free(owned);
+    free(image);
     return status;
+}
+
+/* Whether an error of loading machine code is a reason to try PTX: there is none for this GPU, or the driver is older than
+ * the compiler, and says so in one of several ways. */
+static bool is_refusal(CuResult result) {
+    static const CuResult refusals[] = {CU_INVALID_IMAGE, CU_NO_BINARY_FOR_GPU, CU_INVALID_PTX,
+                                        CU_UNSUPPORTED_PTX_VERSION, CU_INVALID_SOURCE};
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
+        if (result == refusals[i])
+            return true;
+    return false;
+}
+
+/* The driver compiles PTX, and keeps the result in a folder of its own for the next time. */
+static SapStatus load_ptx(SapCudaDevice *d, SapCudaImage which, const void *ptx) {
+    static const char *const names[] = {"of the step", "of the dual solvers", "of MuJoCo's law",
+                                        "with a thread per world"};
+    char gpu[128] = "";
+    SAP_CU_TRY(d->cuda, device_name, "device cuda", (gpu, (int)sizeof gpu, d->device));
+    sap_announce("the driver compiles the kernels %s for '%s'; this can take minutes, the first time only",
+                 names[which], gpu);
+    return load_module(d, which, ptx);
+}
+
+/* The file named by the environment variable of an image; NULL: the kernels of this build. */
+static SapStatus find_file(SapCudaImage which, const char **path) {
+    *path = secure_getenv(sap_cuda_image_variable(which));
+    if (*path && **path)
+        return SAP_OK;
+    *path = NULL;
+    if (sap_cuda_embedded_ptx(which))
+        return SAP_OK;
+    return sap_fail(SAP_ERROR_DEVICE,
+                    "device cuda: this build has no GPU kernels, for it was made without nvcc or with "
+                    "SAPWOOD_CUDA=OFF; allowed here: cpu");
+}
+
+static SapStatus find_and_load(SapCudaDevice *d, SapCudaImage which) {
+    const char *path;
+    SAP_TRY(find_file(which, &path));
+    if (path)
+        return load_file(d, which, path);
+    const void *code = sap_cuda_embedded_code(which), *ptx = sap_cuda_embedded_ptx(which);
+    if (code) {
+        CuResult result = d->cuda->module_load(&d->module[which], code);
+        if (!is_refusal(result))
+            return sap_cuda_status(d->cuda, result, sap_cu_name_module_load, "device cuda: the kernels");
+    }
+    return load_ptx(d, which, ptx);
 }
 
 SapStatus sap_cuda_device_find_in(SapCudaDevice *d, SapCudaImage image, const char *name, CuFunction *out) {
@@ -138,28 +170,24 @@ static SapStatus find_device(SapCudaDevice *d) {
     return SAP_OK;
 }
 
-static SapStatus load_kernels(SapCudaDevice *d, const void *image) {
-    SAP_TRY(load_module(d, SAP_CUDA_IMAGE_STEP, image));
+static SapStatus load_kernels(SapCudaDevice *d) {
+    SAP_TRY(find_and_load(d, SAP_CUDA_IMAGE_STEP));
     return find_kernels(d);
 }
 
-static SapStatus open_device(SapCudaDevice *d, const void *image) {
+static SapStatus open_device(SapCudaDevice *d) {
+    const char *path;
+    SAP_TRY(find_file(SAP_CUDA_IMAGE_STEP, &path)); /* before the driver is initialised */
     SAP_TRY(find_device(d));
     SAP_TRY(attribute(d, CU_MULTIPROCESSOR_COUNT, &d->multiprocessors));
     SAP_TRY(attribute(d, CU_SHARED_PER_BLOCK_OPTIN, &d->shared_per_block));
+    int watchdog;
+    SAP_TRY(attribute(d, CU_KERNEL_EXEC_TIMEOUT, &watchdog));
+    d->has_watchdog = watchdog != 0;
     SAP_CU_TRY(d->cuda, device_memory, "device cuda", (&d->memory_bytes, d->device));
     SAP_CU_TRY(d->cuda, context_retain, "device cuda", (&d->context, d->device));
     SAP_TRY(sap_cuda_enter(d, "device cuda"));
-    return sap_cuda_leave(d, "device cuda", load_kernels(d, image));
-}
-
-static SapStatus fill_device(SapCudaDevice *d) {
-    const void *image;
-    char *owned;
-    SAP_TRY(find_image(SAP_CUDA_IMAGE_STEP, &image, &owned));
-    SapStatus status = open_device(d, image);
-    free(owned);
-    return status;
+    return sap_cuda_leave(d, "device cuda", load_kernels(d));
 }
 
 static void destroy(SapCudaDevice *d) {
@@ -180,7 +208,7 @@ static SapStatus create(int index, SapCudaDevice **out) {
         return SAP_ERROR_MEMORY;
     d->index = index;
     d->process = getpid();
-    SapStatus status = fill_device(d);
+    SapStatus status = open_device(d);
     if (status == SAP_OK)
         *out = d;
     else
@@ -224,6 +252,14 @@ void sap_cuda_device_release(SapCudaDevice *d) {
 }
 
 /* ---- info ---- */
+
+SapStatus sap_device_count(int *out) {
+    const SapCuda *cuda;
+    SAP_NEED(out);
+    SAP_TRY(sap_cuda_driver(&cuda));
+    SAP_CU_TRY(cuda, device_count, __func__, (out));
+    return SAP_OK;
+}
 
 static SapStatus describe(const SapCudaDevice *d, SapDeviceInfo *info) {
     int major, minor;

@@ -2,6 +2,7 @@
 #ifndef SAPWOOD_HOST_CUDA_DEVICE_H
 #define SAPWOOD_HOST_CUDA_DEVICE_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "host/cuda/driver.h"
@@ -28,6 +29,7 @@ typedef struct SapCudaDevice {
     CuFunction convex[2], merge; /* f32, f64 */
     int multiprocessors;
     int shared_per_block; /* bytes, including the opt-in part */
+    bool has_watchdog;    /* the driver ends kernels that run for seconds, as on a GPU with a display */
     size_t memory_bytes;
     struct SapCudaDevice *next;
 } SapCudaDevice;
@@ -48,8 +50,10 @@ SapStatus sap_cuda_device_find_in(SapCudaDevice *device, SapCudaImage image, con
 SapStatus sap_cuda_enter(const SapCudaDevice *device, const char *what);
 SapStatus sap_cuda_leave(const SapCudaDevice *device, const char *what, SapStatus status);
 
-/* The kernels of this build, PTX or a fatbin; NULL if it was built without nvcc (cuda/image.c). */
-const void *sap_cuda_embedded_image(SapCudaImage image);
+/* The kernels of this build as PTX, in a fatbin; NULL if it was built without nvcc (cuda/image.c). */
+const void *sap_cuda_embedded_ptx(SapCudaImage image);
+/* The same as machine code of some architectures; NULL if this module has none. */
+const void *sap_cuda_embedded_code(SapCudaImage image);
 
 /* The environment variable that names a file to use instead. */
 const char *sap_cuda_image_variable(SapCudaImage image);

@@ -32,10 +32,23 @@ static inline CuAddress sap_cuda_address(const void *pointer) {
     return (CuAddress)(uintptr_t)pointer;
 }
 
-enum { CU_SUCCESS = 0, CU_INVALID_VALUE = 1, CU_OUT_OF_MEMORY = 2, CU_NO_DEVICE = 100, CU_NOT_FOUND = 500 };
+enum {
+    CU_SUCCESS = 0,
+    CU_INVALID_VALUE = 1,
+    CU_OUT_OF_MEMORY = 2,
+    CU_NO_DEVICE = 100,
+    CU_INVALID_IMAGE = 200,
+    CU_NO_BINARY_FOR_GPU = 209,
+    CU_INVALID_PTX = 218,
+    CU_UNSUPPORTED_PTX_VERSION = 222,
+    CU_INVALID_SOURCE = 300,
+    CU_NOT_FOUND = 500,
+    CU_STREAM_CAPTURE_IMPLICIT = 906
+};
 
 enum {
     CU_MULTIPROCESSOR_COUNT = 16,
+    CU_KERNEL_EXEC_TIMEOUT = 17,
     CU_CAPABILITY_MAJOR = 75,
     CU_CAPABILITY_MINOR = 76,
     CU_SHARED_PER_MULTIPROCESSOR = 81,
@@ -43,7 +56,7 @@ enum {
 }; /* device attributes */
 
 enum { CU_FUNC_MAX_DYNAMIC_SHARED = 8, CU_FUNC_SHARED_CARVEOUT = 9 };
-enum { CU_STREAM_NON_BLOCKING = 1, CU_EVENT_DISABLE_TIMING = 2 };
+enum { CU_STREAM_DEFAULT = 0, CU_EVENT_DISABLE_TIMING = 2 };
 enum { CU_POINTER_MEMORY_TYPE = 2, CU_MEMORY_HOST = 1 };
 
 /* ---- the functions ---- */
@@ -70,6 +83,7 @@ enum { CU_POINTER_MEMORY_TYPE = 2, CU_MEMORY_HOST = 1 };
     X(function_set, cuFuncSetAttribute, (CuFunction function, int attribute, int value))                               \
     X(occupancy, cuOccupancyMaxActiveBlocksPerMultiprocessor,                                                          \
       (int *blocks, CuFunction function, int block_size, size_t shared))                                               \
+    X(memory_info, cuMemGetInfo_v2, (size_t * available, size_t * total))                                              \
     X(memory_allocate, cuMemAlloc_v2, (CuAddress * address, size_t bytes))                                             \
     X(memory_free, cuMemFree_v2, (CuAddress address))                                                                  \
     X(host_allocate, cuMemHostAlloc, (void **memory, size_t bytes, unsigned flags))                                    \
@@ -83,6 +97,7 @@ enum { CU_POINTER_MEMORY_TYPE = 2, CU_MEMORY_HOST = 1 };
     X(stream_destroy, cuStreamDestroy_v2, (CuStream stream))                                                           \
     X(stream_synchronize, cuStreamSynchronize, (CuStream stream))                                                      \
     X(stream_wait, cuStreamWaitEvent, (CuStream stream, CuEvent event, unsigned flags))                                \
+    X(stream_is_capturing, cuStreamIsCapturing, (CuStream stream, int *status))                                        \
     X(event_create, cuEventCreate, (CuEvent * event, unsigned flags))                                                  \
     X(event_destroy, cuEventDestroy_v2, (CuEvent event))                                                               \
     X(event_record, cuEventRecord, (CuEvent event, CuStream stream))                                                   \

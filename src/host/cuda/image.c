@@ -4,29 +4,40 @@
 
 #include "host/cuda/device.h"
 
-#ifdef SAPWOOD_CUDA_IMAGE_FILE
-/* The assembler includes a file: as a C array it would take the compiler minutes. The last byte is 0, because the image
- * may be PTX, which is text. */
+/* The assembler includes a file: as a C array it would take the compiler minutes. */
 #define EMBED(name, file)                                                                                              \
     __asm__(".section .rodata\n"                                                                                       \
             ".balign 64\n"                                                                                             \
             ".local " #name "\n" #name ":\n"                                                                           \
             ".incbin \"" file "\"\n"                                                                                   \
-            ".byte 0\n"                                                                                                \
             ".previous\n");                                                                                            \
     extern const unsigned char name[] __attribute__((visibility("hidden")))
 
-EMBED(sap_cuda_image, SAPWOOD_CUDA_IMAGE_FILE);
-EMBED(sap_cuda_dual_image, SAPWOOD_CUDA_DUAL_IMAGE_FILE);
-EMBED(sap_cuda_mujoco_image, SAPWOOD_CUDA_MUJOCO_IMAGE_FILE);
-EMBED(sap_cuda_thread_image, SAPWOOD_CUDA_THREAD_IMAGE_FILE);
+#ifdef SAPWOOD_CUDA_STEP_PTX
+EMBED(sap_cuda_step_ptx, SAPWOOD_CUDA_STEP_PTX);
+EMBED(sap_cuda_dual_ptx, SAPWOOD_CUDA_DUAL_PTX);
+EMBED(sap_cuda_mujoco_ptx, SAPWOOD_CUDA_MUJOCO_PTX);
+EMBED(sap_cuda_thread_ptx, SAPWOOD_CUDA_THREAD_PTX);
 
-const void *sap_cuda_embedded_image(SapCudaImage image) {
-    const void *const images[] = {sap_cuda_image, sap_cuda_dual_image, sap_cuda_mujoco_image, sap_cuda_thread_image};
+const void *sap_cuda_embedded_ptx(SapCudaImage image) {
+    const void *const images[] = {sap_cuda_step_ptx, sap_cuda_dual_ptx, sap_cuda_mujoco_ptx, sap_cuda_thread_ptx};
     return images[image];
 }
 #else
-const void *sap_cuda_embedded_image(SapCudaImage image) {
+const void *sap_cuda_embedded_ptx(SapCudaImage image) {
+    (void)image;
+    return NULL;
+}
+#endif
+
+#ifdef SAPWOOD_CUDA_STEP_CODE
+EMBED(sap_cuda_step_code, SAPWOOD_CUDA_STEP_CODE);
+
+const void *sap_cuda_embedded_code(SapCudaImage image) {
+    return image == SAP_CUDA_IMAGE_STEP ? sap_cuda_step_code : NULL;
+}
+#else
+const void *sap_cuda_embedded_code(SapCudaImage image) {
     (void)image;
     return NULL;
 }

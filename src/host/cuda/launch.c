@@ -1,5 +1,7 @@
 #include "host/cuda/launch.h"
 
+#include <stdio.h>
+
 #include "host/base/fail.h"
 #include "host/cuda/arrays.h"
 #include "host/cuda/choose.h"
@@ -59,6 +61,14 @@ SapStatus sap_cuda_set_cache(const SapCudaBatch *c, const SapCudaShape *shape, C
     return shape->team == 1 ? prefer_cache(c, kernel) : allow_shared(c, kernel);
 }
 
+/* Takes the thread per world back after a call has failed, whose message becomes the reason. */
+static SapStatus give_up_threads(const SapBatch *b, const char *why) {
+    SapCudaBatch *c = b->own;
+    SapCudaRequest request = request_of(b);
+    snprintf(c->mapping, sizeof c->mapping, "a team per world: %s: %s", why, sap_error_message());
+    return sap_cuda_refuse_thread(&request, c->mapping, &c->program);
+}
+
 /* Chooses between a team and a thread per world. Without the kernel, or if the driver cannot load it, a batch can still
  * use teams. */
 static SapStatus choose_thread(const SapBatch *b) {
@@ -69,10 +79,8 @@ static SapStatus choose_thread(const SapBatch *b) {
     if (!program->has_threads)
         return SAP_OK;
     SapStatus status = sap_cuda_device_find_in(c->device, SAP_CUDA_IMAGE_THREAD, program->thread, &c->thread.kernel);
-    if (status == SAP_OK && c->thread.kernel)
-        return prefer_cache(c, c->thread.kernel);
-    return sap_cuda_refuse_thread(&request, "a team per world: the kernels with a thread per world are missing",
-                                  program);
+    return status == SAP_OK ? prefer_cache(c, c->thread.kernel)
+                            : give_up_threads(b, "the kernels with a thread per world cannot be loaded");
 }
 
 SapStatus sap_cuda_choose_kernels(const SapBatch *b) {
@@ -154,6 +162,11 @@ SapStatus sap_cuda_choose_grids(const SapBatch *b) {
 
 /* ---- launches ---- */
 
+/* The kernel of a phase; specialized: the one made for the batch, if there is one. */
+static CuFunction kernel_of(const SapCudaPhase *p, bool specialized) {
+    return specialized && p->specialized ? p->specialized : p->kernel;
+}
+
 /* Launches a kernel with one team per world of a block. */
 static SapStatus launch(const SapCudaBatch *c, const char *what, CuFunction kernel, const SapCudaShape *shape,
                         unsigned blocks, int shared, void **parameters) {
@@ -220,6 +233,16 @@ static bool has_reports(const SapReportArgs *r) {
 #undef OR
 }
 
+/* Where the launch that begins with first_step ends. A thousand steps of many worlds take seconds, after which a GPU with a
+ * display ends the kernel, and the context with it. */
+static int end_of_launch(const SapCudaBatch *c, bool one_by_one) {
+    enum { WATCHDOG_STEPS = 64 };
+    int left = c->args.num_steps - c->args.first_step, most = one_by_one                ? 1
+                                                              : c->device->has_watchdog ? WATCHDOG_STEPS
+                                                                                        : left;
+    return c->args.first_step + (left < most ? left : most);
+}
+
 /* Steps of a formulation with its own kernels, each of which has one stage or the four of RK4. */
 static SapStatus launch_own_steps(SapCudaBatch *c, const char *what) {
     SapStepArgs *args = &c->args;
@@ -227,7 +250,7 @@ static SapStatus launch_own_steps(SapCudaBatch *c, const char *what) {
     bool one_by_one = collides || !args->collide.enabled; /* they have contacts */
     int stages = args->plan.rk4 ? 4 : 1;
     for (args->first_step = 0; args->first_step < args->num_steps; args->first_step = args->end_step) {
-        args->end_step = one_by_one || stages > 1 ? args->first_step + 1 : args->num_steps;
+        args->end_step = end_of_launch(c, one_by_one || stages > 1);
         for (int stage = 0; stage < stages; stage++) {
             if (collides)
                 SAP_TRY(launch_collision(c, what, c->collide.kernel, stage));
@@ -235,11 +258,6 @@ static SapStatus launch_own_steps(SapCudaBatch *c, const char *what) {
         }
     }
     return SAP_OK;
-}
-
-/* The kernel of a phase; specialized: the one made for the batch, if there is one. */
-static CuFunction kernel_of(const SapCudaPhase *p, bool specialized) {
-    return specialized && p->specialized ? p->specialized : p->kernel;
 }
 
 SapStatus sap_cuda_launch_steps(SapCudaBatch *c, const char *what) {
@@ -255,13 +273,57 @@ SapStatus sap_cuda_launch_steps(SapCudaBatch *c, const char *what) {
     if (!general && phase->arenas.in_step)
         collides = false; /* the step does it */
     for (args->first_step = 0; args->first_step < args->num_steps; args->first_step = args->end_step) {
-        args->end_step = collides || !args->collide.enabled || c->lockstep ? args->first_step + 1 : args->num_steps;
+        args->end_step = end_of_launch(c, collides || !args->collide.enabled || c->lockstep);
         if (collides)
             SAP_TRY(launch_collision(c, what, collide, 0));
         SAP_TRY(c->lockstep ? launch_stages(c, what)
                 : general   ? launch_reported(c, what)
                             : launch_program(c, what, phase, step));
     }
+    return SAP_OK;
+}
+
+/* ---- local memory ---- */
+
+/* A launch without worlds: the driver takes the local memory of a kernel, for all threads that can be resident, at its
+ * first launch. With a thread per world that is gigabytes. */
+static SapStatus launch_nothing(SapCudaBatch *c, const SapCudaPhase *p) {
+    SapCudaPhase one = *p;
+    int num_worlds = c->args.num_worlds;
+    one.blocks = 1;
+    c->args.num_worlds = 0;
+    SapStatus status = launch_program(c, "device cuda: local memory of the kernels", &one, kernel_of(p, true));
+    c->args.num_worlds = num_worlds;
+    return status;
+}
+
+static SapStatus launch_all_without_worlds(const SapBatch *b) {
+    SapCudaBatch *c = b->own;
+    bool collides = sap_cuda_can_touch(&c->args.plan);
+    if (c->program.has_threads && launch_nothing(c, &c->thread) != SAP_OK) {
+        SAP_TRY(give_up_threads(b, "local memory for a thread each cannot be had"));
+        sap_cuda_specialized_unload(&c->specialized, c->device->cuda);
+        c->collide.specialized = NULL;
+    }
+    if (!c->program.has_threads)
+        SAP_TRY(launch_nothing(c, &c->step));
+    if (!c->formulation->own_kernels && !c->args.dual)
+        SAP_TRY(launch_nothing(c, &c->report));
+    if (collides)
+        SAP_TRY(launch_nothing(c, &c->collide));
+    return collides && c->args.collide.deferred.most > 0 ? launch_nothing(c, &c->convex) : SAP_OK;
+}
+
+SapStatus sap_cuda_take_local_memory(const SapBatch *b) {
+    static const char what[] = "device cuda: local memory of the kernels";
+    SapCudaBatch *c = b->own;
+    const SapCuda *cuda = c->device->cuda;
+    size_t before, after, total;
+    SAP_CU_TRY(cuda, memory_info, what, (&before, &total));
+    SAP_TRY(launch_all_without_worlds(b));
+    SAP_CU_TRY(cuda, stream_synchronize, what, (c->stream));
+    SAP_CU_TRY(cuda, memory_info, what, (&after, &total));
+    c->local_bytes = before > after ? before - after : 0;
     return SAP_OK;
 }
 

@@ -9,10 +9,14 @@
 SapStatus sap_cuda_choose_kernels(const SapBatch *batch);
 SapStatus sap_cuda_choose_grids(const SapBatch *batch);
 
+/* Called last during creation: makes the driver take the local memory of the kernels that steps launch, so that a lack of
+ * memory shows now; with a thread per world a team is then chosen. */
+SapStatus sap_cuda_take_local_memory(const SapBatch *batch);
+
 /* Shared memory and cache as a phase of this shape needs them. */
 SapStatus sap_cuda_set_cache(const SapCudaBatch *c, const SapCudaShape *shape, CuFunction kernel);
 
-/* One launch does all steps if no shapes can touch or the step finds its contacts itself, and there is no lockstep.
+/* One launch does all steps (on a GPU with a watchdog: up to 64 of them) if no shapes can touch or the step finds its contacts itself, and there is no lockstep.
  * Otherwise each step is one launch for collision (three if pairs of shapes can need the general narrow phase) and one
  * for the rest, or several with lockstep. */
 SapStatus sap_cuda_launch_steps(SapCudaBatch *c, const char *what);

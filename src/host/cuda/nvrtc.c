@@ -9,6 +9,7 @@
 #include "host/base/fail.h"
 #include "host/base/memory.h"
 #include "host/base/symbol.h"
+#include "host/cuda/driver.h"
 
 /* ---- declarations of <nvrtc.h> ---- */
 
@@ -47,9 +48,18 @@ static bool load_from(const char *path) {
     return true FUNCTIONS(FIND);
 }
 
+/* A driver refuses the code of an NVRTC whose major version is newer than its own. */
+static bool driver_is_older_than_13(void) {
+    const SapCuda *cuda;
+    int version;
+    return sap_cuda_driver(&cuda) == SAP_OK && cuda->driver_version(&version) == CU_SUCCESS && version < 13000;
+}
+
 static void load_library(void) {
+    static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12"};
     const char *path = secure_getenv("SAPWOOD_NVRTC");
-    found = path && *path ? load_from(path) : load_from("libnvrtc.so.13") || load_from("libnvrtc.so.12");
+    int first = driver_is_older_than_13();
+    found = path && *path ? load_from(path) : load_from(names[first]) || load_from(names[1 - first]);
 }
 
 static SapStatus need(void) {

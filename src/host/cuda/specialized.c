@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/base/announce.h"
 #include "host/base/fail.h"
 #include "host/base/file_cache.h"
 #include "host/cuda/backend.h"
@@ -101,6 +102,7 @@ static SapStatus write_key(const char *header, SapNvrtcTarget target, char **key
 /* Compiles, and keeps the result. */
 static SapStatus compile_and_keep(const char *header, SapNvrtcTarget target, const SapFileCache *cache, SapCacheKey key,
                                   Image *image) {
+    sap_announce("NVRTC compiles kernels for this batch; this can take minutes, and they are kept for the next time");
     SAP_TRY(compile(header, target, &image->data, &image->size));
     if (!cache)
         snprintf(image->note, sizeof image->note, "there is no folder for a cache");
