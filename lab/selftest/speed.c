@@ -5,7 +5,6 @@
 
 #include "host/cli/bench/bench.h"
 #include "host/cli/control.h"
-#include "host/cli/interrupt.h"
 #include "lab/selftest/predicted.h"
 
 enum { NUM_GPUS = 4 };
@@ -56,13 +55,8 @@ static bool measure(const CliSettings *settings, const Prediction *p, int worlds
     return ok;
 }
 
-static void print_row(const Prediction *p, const BenchRow *row, int gpu) {
-    printf("%-10s %-9s %7d %6d %10s", p->scene, p->preset, row->worlds, row->where.team_size,
-           cli_si(1e9 / row->ns).text);
-    for (int i = 0; i < NUM_GPUS; i++)
-        printf(" %9s%c", cli_si(p->rate[i]).text, i == gpu ? '*' : ' ');
-    puts("");
-    fflush(stdout);
+int selftest_num_speeds(void) {
+    return NUM_PREDICTIONS;
 }
 
 static json_t *row_json(const Prediction *p, const BenchRow *row) {
@@ -74,24 +68,30 @@ static json_t *row_json(const Prediction *p, const BenchRow *row) {
                      predicted);
 }
 
-bool cli_selftest_speed(const CliSettings *settings, const char *device, int worlds, json_t *rows) {
+json_t *selftest_speed(const CliSettings *settings, int index, int worlds) {
+    const Prediction *p = &predictions[index];
+    BenchRow row = {.worlds = 0};
+    return measure(settings, p, worlds > 0 ? worlds : p->worlds, &row) ? row_json(p, &row) : NULL;
+}
+
+void selftest_print_speed_head(const char *device) {
+    printf("speed under moving targets, world-steps/s, measured and predicted for some GPUs%s\n",
+           find_gpu(device) >= 0 ? " (*: this one)" : "");
+    printf("%-10s %-9s %7s %6s %10s", "scene", "preset", "worlds", "team", "measured");
+    for (int i = 0; i < NUM_GPUS; i++)
+        printf(" %9s ", gpus[i]);
+    puts("");
+}
+
+void selftest_print_speed(const char *device, const json_t *row) {
+    const json_t *predicted = json_object_get(row, "predicted");
     int gpu = find_gpu(device);
-    if (!rows) {
-        printf("speed under moving targets, world-steps/s, measured and predicted for some GPUs%s\n",
-               gpu >= 0 ? " (*: this one)" : "");
-        printf("%-10s %-9s %7s %6s %10s", "scene", "preset", "worlds", "team", "measured");
-        for (int i = 0; i < NUM_GPUS; i++)
-            printf(" %9s ", gpus[i]);
-        puts("");
-    }
-    for (int i = 0; i < NUM_PREDICTIONS && !cli_interrupted(); i++) {
-        BenchRow row = {.worlds = 0};
-        if (!measure(settings, &predictions[i], worlds > 0 ? worlds : predictions[i].worlds, &row))
-            return cli_interrupted();
-        if (rows)
-            json_array_append_new(rows, row_json(&predictions[i], &row));
-        else
-            print_row(&predictions[i], &row, gpu);
-    }
-    return true;
+    printf("%-10s %-9s %7d %6d %10s", json_string_value(json_object_get(row, "scene")),
+           json_string_value(json_object_get(row, "preset")), (int)json_integer_value(json_object_get(row, "worlds")),
+           (int)json_integer_value(json_object_get(row, "team_size")),
+           cli_si(json_number_value(json_object_get(row, "world_steps_per_second"))).text);
+    for (int i = 0; i < NUM_GPUS; i++)
+        printf(" %9s%c", cli_si(json_number_value(json_object_get(predicted, gpus[i]))).text, i == gpu ? '*' : ' ');
+    puts("");
+    fflush(stdout);
 }

@@ -6,9 +6,15 @@
 
 #include "host/cli/common.h"
 
-/* Measures the scenes of the predictions under moving targets, as `bench` does, with `worlds` worlds, or with the
- * numbers of the predictions if that is 0. Prints a line per case, or appends an object to `rows` if that is not NULL.
- * device: its name, which selects the prediction. */
-bool cli_selftest_speed(const CliSettings *settings, const char *device, int worlds, json_t *rows);
+/* Number of scenes, presets and numbers of worlds that have a prediction. */
+int selftest_num_speeds(void);
+
+/* Measures one of them under moving targets, as `bench` does, with `worlds` worlds, or with the number of the prediction if
+ * that is 0. NULL after a message. */
+json_t *selftest_speed(const CliSettings *settings, int index, int worlds);
+
+/* device: the name of the GPU, which selects a prediction. */
+void selftest_print_speed_head(const char *device);
+void selftest_print_speed(const char *device, const json_t *row);
 
 #endif

@@ -15,6 +15,8 @@ host/batch/fields.c 1         trees of a batch with sleep_steps = 0
 host/cpu/dual.c 1             lanes that the machine or the build does not have
 host/cpu/pool.c 1             a batch in the child of a fork
 host/cpu/solver.c 1           lanes that the machine or the build does not have
+host/cuda/arrays.c 1          a capture that would have to copy parameters of worlds
+host/cuda/backend.c 1         two streams of which one captures a graph
 host/cuda/device.c 1          a GPU in the child of a fork
 host/cuda/library.c 1         no cuSOLVER
 host/cuda/choose.c 1          a world that a thread cannot step

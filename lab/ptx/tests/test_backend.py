@@ -245,6 +245,48 @@ class Backend(unittest.TestCase):
         self.assertEqual(len(hashes), 1)
         stats.unlink()
 
+    def selftest(self, *arguments, **environment):
+        report = harness.WORK / f"report-{os.getpid()}.json"
+        few = ("--device", "cuda", "--worlds", "1", "--steps", "2", "--report", str(report), "cube")
+        status, out, messages = run("selftest", *arguments, *few, program=SAPWOOD, **environment)
+        return status, json.loads(report.read_text()), out + messages
+
+    @unittest.skipUnless(SAPWOOD, "needs the program")
+    def test_a_selftest_runs_calls_with_streams_graphs_and_memory_of_the_caller(self):
+        status, report, out = self.selftest("--kinds=a ", PTX_DEFER="1")
+        self.assertEqual((status, report["different"], report["other"]), (0, 0, []), out)
+        names = [kind["kind"] for kind in report["kinds"]]
+        self.assertEqual(names[-3:], ["a mask on the device", "a stream of the caller", "a graph"])
+        self.assertTrue(all(kind["same"] for kind in report["kinds"]) and "the report is in" in out, out)
+
+    @unittest.skipUnless(SAPWOOD, "needs the program")
+    def test_a_fault_ends_one_case_of_a_selftest(self):
+        status, report, out = self.selftest("--kinds=a ", PTX_FAIL="cuGraphLaunch:2:719")
+        (other,) = report["other"]
+        self.assertEqual((status, report["different"], other["case"], other["error"]), (1, 1, "a graph", "ended with status 2"))
+        self.assertIn("cuGraphLaunch failed: CUDA error 719", other["last_line"])
+        self.assertEqual(len(report["rows"]), 7, out)
+        self.assertIn("a graph: FAILED: ended with status 2: ", out)
+
+    @unittest.skipUnless(SAPWOOD, "needs the program")
+    def test_a_crash_ends_one_case_of_a_selftest(self):
+        # a library that is none of NVIDIA's, which the first batch of a kind calls
+        broken = harness.WORK / "broken.c"
+        broken.write_text("int nvrtcVersion(int *a, int *b) { *(volatile int *)0 = 1; return *a + *b; }\n" + "".join(
+            f"int nvrtc{name}(void) {{ return 1; }}\n" for name in (
+                "GetNumSupportedArchs GetSupportedArchs CreateProgram DestroyProgram CompileProgram GetProgramLogSize "
+                "GetProgramLog GetPTXSize GetPTX GetCUBINSize GetCUBIN").split()))
+        library = harness.WORK / "libbroken.so"
+        source = broken.read_text().replace("nvrtcGetNumSupportedArchs(void) { return 1; }", "nvrtcGetNumSupportedArchs(int *n) { *n = 1; return 0; }")
+        source = source.replace("nvrtcGetSupportedArchs(void) { return 1; }", "nvrtcGetSupportedArchs(int *a) { *a = 80; return 0; }")
+        broken.write_text(source)
+        subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, broken], check=True)
+        status, report, out = self.selftest("--kinds=teams", SAPWOOD_NVRTC=str(library))
+        (other,) = report["other"]
+        self.assertEqual((status, other["case"]), (1, "made for the batch, teams"), out)
+        self.assertIn("ended by signal 11", other["error"])
+        self.assertEqual(len(report["rows"]), 7, out)
+
     @unittest.skipUnless(SAPWOOD, "needs the program")
     def test_a_selftest_prints_measured_speeds_beside_predicted_ones(self):
         status, out, messages = run(
