@@ -77,11 +77,11 @@ def memory_view(address: int | None, shape: tuple[int, ...], dtype: Any, owner: 
 class DeviceArray:
     """An array of a batch in GPU memory: live, at a fixed address.
 
-    torch.as_tensor(array, device="cuda"), cupy.asarray(array), jax.dlpack.from_dlpack(array) and others use it without a
-    copy, through __cuda_array_interface__ and __dlpack__. Tensors of torch are in one order with the work of the batch,
-    which follows torch's current stream; other libraries wait for the work queued so far. `numpy()` copies it to the
-    host after all work queued before; `write` copies from the host. The class has no arithmetic; use a GPU library for
-    that.
+    torch.as_tensor(array, device="cuda"), cupy.asarray(array), jax.dlpack.from_dlpack(array) and others use it without
+    a copy, through __cuda_array_interface__ and __dlpack__. Tensors of torch are in one order with the work of the
+    batch, which follows torch's current stream; other libraries wait for the work queued so far. `numpy()` copies it to
+    the host after all work queued before; `write` copies from the host. The class has no arithmetic; use a GPU library
+    for that.
     """
 
     _owner: BatchHandle

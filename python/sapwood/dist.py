@@ -121,9 +121,9 @@ def part(total_worlds: int, device: str = "cpu", variables: Mapping[str, str] | 
     """The part of `total_worlds` worlds that this process has. Without a launcher: all of them.
 
     Process r of s has the worlds total r // s .. total (r + 1) // s - 1, as in `mpirun sapwood run`. With the device
-    "cuda", the local process i has GPU i modulo the number of GPUs that it sees, because a launcher may show each process
-    its own only; "cpu" and "cuda:1" stay as they are. `threads` is the number of CPUs that are
-    the process's own. `variables` replaces the environment.
+    "cuda", the local process i has GPU i modulo the number of GPUs that it sees, because a launcher may show each
+    process its own only; "cpu" and "cuda:1" stay as they are. `threads` is the number of CPUs that are the process's
+    own. `variables` replaces the environment.
     """
     launcher, rank, size, local_rank, local_size = _find(os.environ if variables is None else variables)
     total = integer("total_worlds", total_worlds, 1)

@@ -1,8 +1,8 @@
 """The stream of a batch on a GPU, and its arrays for other libraries: torch's current stream, and DLPack.
 
-A batch follows torch: its work is queued on torch's current stream, if torch uses the GPU, so that tensors and steps are
-in one order, and `with torch.cuda.graph(...)` and `with torch.cuda.stream(...)` take in its calls. Other libraries get
-arrays by __dlpack__, which makes their stream wait for the work of the batch.
+A batch follows torch: its work is queued on torch's current stream, if torch uses the GPU, so that tensors and steps
+are in one order, and `with torch.cuda.graph(...)` and `with torch.cuda.stream(...)` take in its calls. Other libraries
+get arrays by __dlpack__, which makes their stream wait for the work of the batch.
 """
 
 from __future__ import annotations
@@ -89,16 +89,16 @@ _Managed._fields_ = [("tensor", _Tensor), ("context", ctypes.c_void_p), ("delete
 _exported: dict[int, Any] = {}  # by address: what must live as long as the consumer uses it
 
 
-@_Deleter
 def _delete(managed: Any) -> None:
     _exported.pop(ctypes.addressof(managed.contents), None)
 
 
-@ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
 def _delete_capsule(capsule: int) -> None:
     if _is_valid(capsule, _NAME):  # nobody took the tensor
         _exported.pop(_get_pointer(capsule, _NAME), None)
 
+
+_DELETE, _DELETE_CAPSULE = _Deleter(_delete), ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(_delete_capsule)
 
 _is_valid = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)(("PyCapsule_IsValid", ctypes.pythonapi))
 _get_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)(
@@ -113,6 +113,6 @@ def capsule(address: int, shape: tuple[int, ...], dtype: np.dtype[Any], device: 
     """A DLPack capsule of row-major memory on a GPU; `owner` lives as long as the consumer uses it."""
     sizes = (ctypes.c_int64 * max(len(shape), 1))(*shape)
     kind = _Type(_CODES[dtype.kind], 8 * dtype.itemsize, 1)
-    managed = _Managed(_Tensor(address, _Device(CUDA, device), len(shape), kind, sizes, None, 0), None, _delete)
+    managed = _Managed(_Tensor(address, _Device(CUDA, device), len(shape), kind, sizes, None, 0), None, _DELETE)
     _exported[ctypes.addressof(managed)] = managed, sizes, owner
-    return _new(ctypes.addressof(managed), _NAME, ctypes.cast(_delete_capsule, ctypes.c_void_p))
+    return _new(ctypes.addressof(managed), _NAME, ctypes.cast(_DELETE_CAPSULE, ctypes.c_void_p))

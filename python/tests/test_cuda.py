@@ -1,6 +1,7 @@
 """Batches on a GPU, or on a stand-in for its driver (lab/ptx): SAPWOOD_CUDA_DRIVER names it."""
 
 import ctypes
+import json
 import os
 import subprocess
 import sys
@@ -93,6 +94,18 @@ def test_nvrtc_of_an_installed_package_is_found(tmp_path, monkeypatch):
     assert [path.name for path in found if tmp_path in path.parents] == ["libnvrtc.so.13", "libnvrtc.so.12"]
     assert found == sorted(found, key=lambda path: path.name, reverse=True)
     nvrtc.preload()  # files that are none are left to the library's message
+
+
+def test_the_notebook_has_commands_of_the_program_and_python_that_compiles(program):
+    cells = json.loads((ROOT / "examples" / "gpu_first_hour.ipynb").read_text())["cells"]
+    texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    commands = [line[1:] for text in texts for line in text.splitlines() if line.startswith("!sapwood ")]
+    assert len(commands) == 1
+    for command in commands:  # options before --help are checked
+        run = subprocess.run([program, *command.split()[1:], "--help"], capture_output=True, text=True)
+        assert run.returncode == 0 and "Usage: sapwood selftest" in run.stdout, run.stderr
+    for text in texts:
+        compile("\n".join(line for line in text.splitlines() if not line.startswith("!")), "cell", "exec")
 
 
 # ---- on a GPU ----
@@ -230,8 +243,11 @@ def test_dlpack_passes_arrays_and_makes_the_consumers_stream_wait(driver, torch_
         def __dlpack_device__(self):
             return 1, 0
 
+        def __init__(self, capsule):
+            self.capsule = capsule
+
         def __dlpack__(self, **_):
-            return capsule
+            return self.capsule
 
     for name in ("joint_q", "status", "contact_count", "cost"):
         array = getattr(gpu, name)
@@ -243,7 +259,7 @@ def test_dlpack_passes_arrays_and_makes_the_consumers_stream_wait(driver, torch_
         assert device.value == 2
         if "SAPWOOD_CUDA_DRIVER" in os.environ:
             device.value = 1
-            tensor = np.from_dlpack(OnHost())
+            tensor = np.from_dlpack(OnHost(capsule))
             gpu.synchronize()
             assert np.array_equal(tensor, array.numpy()) and tensor.dtype == array.dtype
             del tensor

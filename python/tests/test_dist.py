@@ -47,11 +47,15 @@ def test_without_a_launcher_a_process_has_all_worlds():
         ),
     ],
 )
-def test_reads_the_variables_of_launchers(launcher, variables):
+def test_reads_the_variables_of_launchers(launcher, variables, monkeypatch):
+    monkeypatch.setattr(dist, "_num_gpus", lambda: 2)
     part = dist.part(10, device="cuda", variables=variables)
     assert (part.launcher, part.rank, part.size, part.local_rank, part.local_size) == (launcher, 3, 4, 1, 2)
     assert (part.world_offset, part.num_worlds, part.device) == (7, 3, "cuda:1")
     assert 1 <= part.threads <= CPUS
+    for gpus, device in ((0, "cuda:1"), (1, "cuda:0"), (8, "cuda:1")):  # none: without a driver
+        monkeypatch.setattr(dist, "_num_gpus", lambda gpus=gpus: gpus)
+        assert dist.part(10, device="cuda", variables=variables).device == device
 
 
 def test_the_parts_are_contiguous_and_complete():

@@ -263,7 +263,9 @@ class Backend(unittest.TestCase):
     def test_a_fault_ends_one_case_of_a_selftest(self):
         status, report, out = self.selftest("--kinds=a ", PTX_FAIL="cuGraphLaunch:2:719")
         (other,) = report["other"]
-        self.assertEqual((status, report["different"], other["case"], other["error"]), (1, 1, "a graph", "ended with status 2"))
+        self.assertEqual(
+            (status, report["different"], other["case"], other["error"]), (1, 1, "a graph", "ended with status 2")
+        )
         self.assertIn("cuGraphLaunch failed: CUDA error 719", other["last_line"])
         self.assertEqual(len(report["rows"]), 7, out)
         self.assertIn("a graph: FAILED: ended with status 2: ", out)
@@ -272,13 +274,23 @@ class Backend(unittest.TestCase):
     def test_a_crash_ends_one_case_of_a_selftest(self):
         # a library that is none of NVIDIA's, which the first batch of a kind calls
         broken = harness.WORK / "broken.c"
-        broken.write_text("int nvrtcVersion(int *a, int *b) { *(volatile int *)0 = 1; return *a + *b; }\n" + "".join(
-            f"int nvrtc{name}(void) {{ return 1; }}\n" for name in (
-                "GetNumSupportedArchs GetSupportedArchs CreateProgram DestroyProgram CompileProgram GetProgramLogSize "
-                "GetProgramLog GetPTXSize GetPTX GetCUBINSize GetCUBIN").split()))
+        broken.write_text(
+            "int nvrtcVersion(int *a, int *b) { *(volatile int *)0 = 1; return *a + *b; }\n"
+            + "".join(
+                f"int nvrtc{name}(void) {{ return 1; }}\n"
+                for name in (
+                    "GetNumSupportedArchs GetSupportedArchs CreateProgram DestroyProgram CompileProgram GetProgramLogSize "
+                    "GetProgramLog GetPTXSize GetPTX GetCUBINSize GetCUBIN"
+                ).split()
+            )
+        )
         library = harness.WORK / "libbroken.so"
-        source = broken.read_text().replace("nvrtcGetNumSupportedArchs(void) { return 1; }", "nvrtcGetNumSupportedArchs(int *n) { *n = 1; return 0; }")
-        source = source.replace("nvrtcGetSupportedArchs(void) { return 1; }", "nvrtcGetSupportedArchs(int *a) { *a = 80; return 0; }")
+        source = broken.read_text().replace(
+            "nvrtcGetNumSupportedArchs(void) { return 1; }", "nvrtcGetNumSupportedArchs(int *n) { *n = 1; return 0; }"
+        )
+        source = source.replace(
+            "nvrtcGetSupportedArchs(void) { return 1; }", "nvrtcGetSupportedArchs(int *a) { *a = 80; return 0; }"
+        )
         broken.write_text(source)
         subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, broken], check=True)
         status, report, out = self.selftest("--kinds=teams", SAPWOOD_NVRTC=str(library))
