@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+#include <sapwood/batch.h>
 #include <sapwood/model.h>
 #include <sapwood/solver.h>
 
@@ -43,6 +44,8 @@ typedef struct SapMujocoParameters {
     int refsafe;                    /* 0 or 1, default 1: time constants are at least 2 h */
     int eulerdamp;                  /* 0 or 1, default 1: implicit damping in Euler */
     int warmstart;                  /* 0 or 1, default 1: a solve starts from the last acceleration; 0: from v* */
+    int rows_of_worlds;             /* 0 or 1, default 0: dofs have rows of limits and friction also where the model has
+                                       neither, so that worlds may have them (sap_batch_expand) */
     int max_condim;                 /* 1, 3, 4 or 6, default 6: the largest condim of any contact; up to 3 is faster */
 
     /* Weights. sap_mujoco_weights computes the three arrays. */
@@ -138,6 +141,14 @@ SAP_API const SapMujocoParameters *sap_model_mujoco(const SapModel *model);
  * body [nb][2], dof [nv] in public order, tendon [nt], as body_invweight, dof_invweight and tendon_invweight above. An
  * array of no elements may be NULL. SAP_ERROR_MODEL if the mass matrix is singular. */
 SAP_API SapStatus sap_mujoco_weights(const SapModel *model, double *body, double *dof, double *tendon);
+
+/* Computes the weights of worlds of a batch of this law from their own masses, inertias, centres of mass, armature and
+ * tendons, at the model's initial coordinates, as mj_setConst does, and writes them to the parameters
+ * mujoco_body_invweight, _dof_invweight, _tendon_invweight, _shape_invweight and _constraint_invweight, which it expands
+ * (sap_batch_expand). A shape or constraint to which the model gives another weight than its bodies' keeps it. mask:
+ * [n] 1 = the world takes part; NULL = all. SAP_ERROR_MODEL if the mass matrix of a world is singular or its values
+ * violate a rule; the weights of no world change then. */
+SAP_API SapStatus sap_mujoco_update_weights(SapBatch *batch, const uint8_t *mask);
 
 /* A contact in MuJoCo's form (mjContact). SapContacts.mujoco is an array of these. */
 typedef struct SapMujocoContact {

@@ -304,6 +304,102 @@ class BatchArrays:
     """(num_worlds, num_tendons) after expand('tendon_target_kd')"""
     tendon_effort_limit: _Live
     """(num_worlds, num_tendons) after expand('tendon_effort_limit')"""
+    mujoco_impratio: _Live
+    """(num_worlds,) after expand('mujoco_impratio')"""
+    mujoco_tolerance: _Live
+    """(num_worlds,) after expand('mujoco_tolerance')"""
+    mujoco_iterations: _Live
+    """(num_worlds,) after expand('mujoco_iterations')"""
+    mujoco_ls_tolerance: _Live
+    """(num_worlds,) after expand('mujoco_ls_tolerance')"""
+    mujoco_ls_iterations: _Live
+    """(num_worlds,) after expand('mujoco_ls_iterations')"""
+    mujoco_body_invweight: _Live
+    """(num_worlds, num_bodies, 2) after expand('mujoco_body_invweight')"""
+    mujoco_dof_invweight: _Live
+    """(num_worlds, num_dofs) after expand('mujoco_dof_invweight')"""
+    mujoco_dof_stiffness: _Live
+    """(num_worlds, num_dofs) after expand('mujoco_dof_stiffness')"""
+    mujoco_dof_spring_ref: _Live
+    """(num_worlds, num_dofs) after expand('mujoco_dof_spring_ref')"""
+    mujoco_dof_drive_range: _Live
+    """(num_worlds, num_dofs, 2) after expand('mujoco_dof_drive_range')"""
+    mujoco_dof_limit_margin: _Live
+    """(num_worlds, num_dofs) after expand('mujoco_dof_limit_margin')"""
+    mujoco_dof_limit_solref: _Live
+    """(num_worlds, num_dofs, 2) after expand('mujoco_dof_limit_solref')"""
+    mujoco_dof_limit_solimp: _Live
+    """(num_worlds, num_dofs, 5) after expand('mujoco_dof_limit_solimp')"""
+    mujoco_dof_friction_solref: _Live
+    """(num_worlds, num_dofs, 2) after expand('mujoco_dof_friction_solref')"""
+    mujoco_dof_friction_solimp: _Live
+    """(num_worlds, num_dofs, 5) after expand('mujoco_dof_friction_solimp')"""
+    mujoco_joint_ball_limit: _Live
+    """(num_worlds, num_joints) after expand('mujoco_joint_ball_limit')"""
+    mujoco_constraint_solref: _Live
+    """(num_worlds, num_constraints, 2) after expand('mujoco_constraint_solref')"""
+    mujoco_constraint_solimp: _Live
+    """(num_worlds, num_constraints, 5) after expand('mujoco_constraint_solimp')"""
+    mujoco_constraint_torquescale: _Live
+    """(num_worlds, num_constraints) after expand('mujoco_constraint_torquescale')"""
+    mujoco_constraint_invweight: _Live
+    """(num_worlds, num_constraints, 2) after expand('mujoco_constraint_invweight')"""
+    mujoco_tendon_invweight: _Live
+    """(num_worlds, num_tendons) after expand('mujoco_tendon_invweight')"""
+    mujoco_tendon_limit_margin: _Live
+    """(num_worlds, num_tendons) after expand('mujoco_tendon_limit_margin')"""
+    mujoco_tendon_limit_solref: _Live
+    """(num_worlds, num_tendons, 2) after expand('mujoco_tendon_limit_solref')"""
+    mujoco_tendon_limit_solimp: _Live
+    """(num_worlds, num_tendons, 5) after expand('mujoco_tendon_limit_solimp')"""
+    mujoco_tendon_friction_solref: _Live
+    """(num_worlds, num_tendons, 2) after expand('mujoco_tendon_friction_solref')"""
+    mujoco_tendon_friction_solimp: _Live
+    """(num_worlds, num_tendons, 5) after expand('mujoco_tendon_friction_solimp')"""
+    mujoco_shape_condim: _Live
+    """(num_worlds, num_shapes) after expand('mujoco_shape_condim')"""
+    mujoco_shape_priority: _Live
+    """(num_worlds, num_shapes) after expand('mujoco_shape_priority')"""
+    mujoco_shape_solmix: _Live
+    """(num_worlds, num_shapes) after expand('mujoco_shape_solmix')"""
+    mujoco_shape_margin: _Live
+    """(num_worlds, num_shapes) after expand('mujoco_shape_margin')"""
+    mujoco_shape_invweight: _Live
+    """(num_worlds, num_shapes) after expand('mujoco_shape_invweight')"""
+    mujoco_shape_friction: _Live
+    """(num_worlds, num_shapes, 3) after expand('mujoco_shape_friction')"""
+    mujoco_shape_solref: _Live
+    """(num_worlds, num_shapes, 2) after expand('mujoco_shape_solref')"""
+    mujoco_shape_solimp: _Live
+    """(num_worlds, num_shapes, 5) after expand('mujoco_shape_solimp')"""
+    mujoco_pair_condim: _Live
+    """(num_worlds, num_pairs) after expand('mujoco_pair_condim')"""
+    mujoco_pair_margin: _Live
+    """(num_worlds, num_pairs) after expand('mujoco_pair_margin')"""
+    mujoco_pair_friction: _Live
+    """(num_worlds, num_pairs, 5) after expand('mujoco_pair_friction')"""
+    mujoco_pair_solref: _Live
+    """(num_worlds, num_pairs, 2) after expand('mujoco_pair_solref')"""
+    mujoco_pair_solreffriction: _Live
+    """(num_worlds, num_pairs, 2) after expand('mujoco_pair_solreffriction')"""
+    mujoco_pair_solimp: _Live
+    """(num_worlds, num_pairs, 5) after expand('mujoco_pair_solimp')"""
+    mujoco_actuator_gain: _Live
+    """(num_worlds, num_actuators, 3) after expand('mujoco_actuator_gain')"""
+    mujoco_actuator_bias: _Live
+    """(num_worlds, num_actuators, 3) after expand('mujoco_actuator_bias')"""
+    mujoco_actuator_ctrl_range: _Live
+    """(num_worlds, num_actuators, 2) after expand('mujoco_actuator_ctrl_range')"""
+    mujoco_actuator_force_range: _Live
+    """(num_worlds, num_actuators, 2) after expand('mujoco_actuator_force_range')"""
+    mujoco_actuator_tau: _Live
+    """(num_worlds, num_actuators) after expand('mujoco_actuator_tau')"""
+    mujoco_actuator_act_range: _Live
+    """(num_worlds, num_actuators, 2) after expand('mujoco_actuator_act_range')"""
+    mujoco_actuator_term_arm: _Live
+    """(num_worlds, num_actuator_terms) after expand('mujoco_actuator_term_arm')"""
+    mujoco_dof_actuator_range: _Live
+    """(num_worlds, num_dofs, 2) after expand('mujoco_dof_actuator_range')"""
 
 class ModelArrays:
     num_bodies: int

@@ -267,6 +267,7 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "sap_batch_attach": (_INT, [_P, _INT, _P]),
     "sap_batch_expand": (_INT, [_P, _INT, _P]),
     "sap_batch_check_parameters": (_INT, [_P]),
+    "sap_mujoco_update_weights": (_INT, [_P, _P]),
     "sap_parameter_names": (ctypes.POINTER(_TEXT), []),
     "sap_batch_bytes": (ctypes.c_size_t, [_P]),
     "sap_rays_default": (None, [_P]),

@@ -32,7 +32,7 @@ from .contacts import Contacts, contacts_of, is_on_gpu
 from .contacts import Struct as _ContactsStruct
 from .keys import world_noise
 from .mjdata import MjNames
-from .model import Model
+from .model import Model, parameter_of
 from .options import Options
 from .rays import RayHits, RaySensor, raycast
 from .sensors import declare
@@ -360,12 +360,13 @@ class Batch(MjNames, BatchArrays):
 
     def expand(self, name: str) -> NDArray[Any]:
         """Gives every world its own copy of a model array: (num_worlds, ...), live, initialised from the model. Its
-        type is f64, and int32 for shape_mesh, by which worlds choose height fields (terrain.choose).
+        type is f64, and int32 for whole numbers, as of shape_mesh, by which worlds choose height fields
+        (terrain.choose).
 
-        `name` is one of PARAMETERS. Written values take effect at the next call, without notification; world w then
-        has the same results, bit for bit, as a model with these values. A world with values that violate a rule of
-        models is not stepped, and its status is bad_parameters; `check_parameters` reports the reason. A reset does
-        not change parameters.
+        `name` is one of PARAMETERS; those that begin with mujoco_ are for solver="mujoco" (docs/mujoco.md). Written
+        values take effect at the next call, without notification; world w then has the same results, bit for bit, as a
+        model with these values. A world with values that violate a rule of models is not stepped, and its status is
+        bad_parameters; `check_parameters` reports the reason. A reset does not change parameters.
         """
         if name not in PARAMETERS:
             hint = nearest(name, PARAMETERS, f"these can: {', '.join(PARAMETERS)}")
@@ -382,6 +383,13 @@ class Batch(MjNames, BatchArrays):
     def check_parameters(self) -> None:
         """Raises ModelError with world, array, value and rule if a written value violates a rule of the model."""
         self._call(lib.sap_batch_check_parameters)
+
+    def update_weights(self, worlds: ArrayLike | None = None) -> None:
+        """With MuJoCo's law: computes the weights of worlds (default all) from their own masses, inertias, centres of
+        mass and armature at the model's initial coordinates, as mj_setConst does, into mujoco_body_invweight,
+        mujoco_dof_invweight, ..., which it expands."""
+        flags = None if worlds is None else world_mask(worlds, self.num_worlds)
+        self._call(lib.sap_mujoco_update_weights, address("worlds", flags))
 
     def __dir__(self) -> Iterable[str]:
         return [*super().__dir__(), *FIELDS, *PARAMETERS]
@@ -837,7 +845,7 @@ class Batch(MjNames, BatchArrays):
         if {*STATE, *CONTROL} <= {*state}:
             for name in self.expanded:
                 if name not in state:
-                    getattr(self, name)[rows] = getattr(self.model, name)
+                    getattr(self, name)[rows] = parameter_of(self.model, name)
         self._call(lib.sap_batch_forward_kinematics, address("worlds", mask))
         self._put_bodies(state, rows)
         self._call(lib.sap_batch_begin_sensors, address("worlds", mask))

@@ -468,6 +468,12 @@ def _law_numbers(model: Model) -> dict[str, Any] | None:
     return out
 
 
+def parameter_of(model: Model, name: str) -> Any:
+    """The model's value of a parameter of worlds (Batch.expand)."""
+    law = name.removeprefix("mujoco_")
+    return getattr(model, name) if law == name else (_law_numbers(model) or {})[law]
+
+
 def _check_size(name: str, array: NDArray[Any], shape: tuple[int, ...]) -> None:
     if array.size != int(np.prod(shape, dtype=np.int64)):
         raise ModelError(f"{name} has shape {array.shape}; it must be {shape}")

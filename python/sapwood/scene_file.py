@@ -219,7 +219,7 @@ def _dof_arrays(model: Model) -> list[dict[str, Any]]:
 def _law(numbers: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters of MuJoCo's law; arrays are flat lists."""
     out = {name: np.ravel(value) if name in MUJOCO_ARRAYS else value for name, value in numbers.items()}
-    for name in {"refsafe", "eulerdamp", "warmstart"} & out.keys():
+    for name in {"refsafe", "eulerdamp", "warmstart", "rows_of_worlds"} & out.keys():
         out[name] = bool(out[name])
     for name, enum in (("cone", "SapMujocoCone"), ("integrator", "SapMujocoIntegrator")):
         if name in out:

@@ -63,7 +63,9 @@ def batch_arrays(layout, text, found):
     for constant in list(layout.ENUMS["SapParameter"])[:-1]:
         name = constant.removeprefix("SAP_PARAMETER_").lower()
         name = spelled.get(name, name)
-        sizes = layout.MODEL_ARRAYS[name][1] if name in layout.MODEL_ARRAYS else (3,)
+        law = name.removeprefix("mujoco_")
+        arrays = layout.MODEL_ARRAYS if law == name else layout.MUJOCO_ARRAYS
+        sizes = arrays[law][1] if law in arrays else (3,) if name == "gravity" else ()
         yield attribute(name, "_Live", f"{shape_text(('num_worlds', *sizes))} after expand({name!r})")
 
 

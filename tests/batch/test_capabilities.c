@@ -600,11 +600,21 @@ Test(capabilities, every_formulation_does_what_the_table_says) {
 
 /* ---- parameters and arrays ---- */
 
+/* So that none of MuJoCo's arrays is empty. */
+static void set_pair_and_actuator(Trial *t) {
+    static const int32_t shapes[2] = {0, 1};
+    t->law.num_pairs = 1;
+    t->law.pair_shape = shapes;
+    set_actuator(t);
+}
+
 static SapBatch *plain_batch(SapContactSolver solver) {
     Trial t;
     begin(&t, solver, "tests/scenes/reports.yaml");
     if (solver != SAP_SOLVER_MUJOCO)
         t.o.sleep_steps = 5;
+    else
+        set_pair_and_actuator(&t);
     cr_assert_eq(open(&t), SAP_OK, "%s", sap_error_message());
     sap_model_destroy(t.scene_model);
     return t.batch;

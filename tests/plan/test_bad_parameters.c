@@ -128,7 +128,7 @@ Test(expand, a_value_that_breaks_a_rule_stops_its_world_alone_until_it_is_put_ri
         check_bad(base, &bad_values[i]);
         seen |= UINT64_C(1) << bad_values[i].parameter;
     }
-    cr_expect_eq(seen, (UINT64_C(1) << SAP_NUM_PARAMETERS) - 1, "every parameter has a rule");
+    cr_expect_eq(seen, (UINT64_C(1) << SAP_NUM_MODEL_PARAMETERS) - 1, "every parameter has a rule");
     sap_model_destroy(base);
 }
 

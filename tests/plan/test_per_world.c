@@ -60,7 +60,7 @@ ParameterizedTest(const int *preset, expand, a_world_with_its_own_parameters_has
 Test(expand, each_parameter_alone_is_that_of_a_model_and_matters) {
     SapModel *base = base_model();
     int steps = 6 + (int)(24 * work_scale());
-    for (int p = 0; p < SAP_NUM_PARAMETERS; p++) {
+    for (int p = 0; p < SAP_NUM_MODEL_PARAMETERS; p++) {
         const char *name = sap_parameter_names()[p];
         SapOptions o = options_of("approx64", 4, 1);
         SapBatch *batch = create(base, 5, &o);
@@ -121,7 +121,7 @@ Test(expand, arrays_hold_the_models_values_and_stay_where_they_are) {
     SapOptions o = options_of("approx32", 0, 1);
     SapBatch *batch = create(base, 9, &o), *plain = create(base, 9, &o);
     size_t before = sap_batch_bytes(batch);
-    for (int p = 0; p < SAP_NUM_PARAMETERS; p++) {
+    for (int p = 0; p < SAP_NUM_MODEL_PARAMETERS; p++) {
         SapArray view;
         cr_assert_eq(sap_batch_expand(batch, (SapParameter)p, &view), SAP_OK, "%s", sap_error_message());
         int n = size_of(a, (SapParameter)p);
@@ -131,7 +131,7 @@ Test(expand, arrays_hold_the_models_values_and_stay_where_they_are) {
         cr_assert_eq(view.shape[0], 9);
         cr_assert_eq(count, n, "%s", sap_parameter_names()[p]);
         for (int w = 0; w < 9; w++)
-            cr_assert_eq(memcmp(expand_row(batch, base, (SapParameter)p, w), sap_parameter_get(a, (SapParameter)p),
+            cr_assert_eq(memcmp(expand_row(batch, base, (SapParameter)p, w), values_of(a, (SapParameter)p),
                                 (size_t)n * sap_parameter_bytes((SapParameter)p)),
                          0);
         cr_assert_eq(expand(batch, (SapParameter)p), view.data);
@@ -164,10 +164,9 @@ Test(expand, a_write_between_calls_is_noticed_by_the_next_and_so_is_taking_it_ba
         SapBatch *expected = take_over(model, batch, 11, &o);
         for (int w = 0; w < 11 && which; w++)
             write_world(batch, base, ALL, w, round);
-        for (int p = 0; p < SAP_NUM_PARAMETERS && !which; p++)
+        for (int p = 0; p < SAP_NUM_MODEL_PARAMETERS && !which; p++)
             for (int w = 0, n = size_of(sap_model_arrays(base), (SapParameter)p); w < 11; w++)
-                memcpy(expand_row(batch, base, (SapParameter)p, w),
-                       sap_parameter_get(sap_model_arrays(base), (SapParameter)p),
+                memcpy(expand_row(batch, base, (SapParameter)p, w), values_of(sap_model_arrays(base), (SapParameter)p),
                        (size_t)n * sap_parameter_bytes((SapParameter)p));
         cr_assert_eq(sap_batch_step(batch, h, 7), SAP_OK);
         cr_assert_eq(sap_batch_step(expected, h, 7), SAP_OK);
@@ -276,7 +275,7 @@ Test(expand, wrong_arguments_are_refused) {
     cr_assert_eq(sap_batch_expand(NULL, SAP_PARAMETER_BODY_MASS, &view), SAP_ERROR_ARGUMENT);
     cr_assert_eq(sap_batch_expand(batch, SAP_PARAMETER_BODY_MASS, NULL), SAP_ERROR_ARGUMENT);
     cr_assert_eq(sap_batch_expand(batch, SAP_NUM_PARAMETERS, &view), SAP_ERROR_ARGUMENT);
-    cr_assert(strstr(sap_error_message(), "it must be in 0 .. 41"), "%s", sap_error_message());
+    cr_assert(strstr(sap_error_message(), "it must be in 0 .. 89"), "%s", sap_error_message());
     SapModelArrays a = *sap_model_arrays(base);
     a.num_shapes = 0;
     SapModel *bare = create_model(&a);
@@ -291,7 +290,9 @@ Test(expand, wrong_arguments_are_refused) {
 
 Test(expand, names_are_those_of_the_models_arrays) {
     const char *const *names = sap_parameter_names();
-    for (int p = 1; p < SAP_NUM_PARAMETERS; p++)
+    for (int p = 1; p < SAP_NUM_MODEL_PARAMETERS; p++)
         cr_assert_neq(sap_model_field(names[p]), NULL, "%s", names[p]);
+    for (int p = SAP_NUM_MODEL_PARAMETERS; p < SAP_NUM_PARAMETERS; p++)
+        cr_assert_eq(strncmp(names[p], "mujoco_", 7), 0, "%s", names[p]);
     cr_assert_eq(names[SAP_NUM_PARAMETERS], NULL);
 }

@@ -70,10 +70,9 @@ static Soak start(const char *name, const char *preset) {
     check(sap_batch_array(s.batch, SAP_BATCH_RESIDUAL, &s.residual));
     check(sap_batch_array(s.batch, SAP_BATCH_JOINT_Q, &s.q));
     check(sap_batch_array(s.batch, SAP_BATCH_JOINT_TARGET_POS, &s.target));
-    if (s.scene->options.contact_solver != SAP_SOLVER_MUJOCO) { /* whose worlds share the parameters of the model */
-        check(sap_batch_expand(s.batch, SAP_PARAMETER_BODY_MASS, &s.mass));
+    check(sap_batch_expand(s.batch, SAP_PARAMETER_BODY_MASS, &s.mass));
+    if (s.scene->options.contact_solver != SAP_SOLVER_MUJOCO) /* whose friction has three numbers */
         check(sap_batch_expand(s.batch, SAP_PARAMETER_SHAPE_MATERIAL_MU, &s.mu));
-    }
     return s;
 }
 

@@ -334,7 +334,7 @@ Test(linkages, a_bad_number_of_a_constraint_stays_in_its_world, .timeout = 120) 
     for (int f = 0; f < 4; f++)
         poison_elements(&p, sap_batch_field_names()[controls[f]], array_of(p.batch, controls[f]),
                         (size_t)m->num_tendons);
-    for (int f = SAP_PARAMETER_CONSTRAINT_X; f < SAP_NUM_PARAMETERS; f++) {
+    for (int f = SAP_PARAMETER_CONSTRAINT_X; f <= SAP_PARAMETER_TENDON_EFFORT_LIMIT; f++) {
         SapArray view;
         need(sap_batch_expand(p.batch, (SapParameter)f, &view));
         poison_elements(&p, sap_parameter_names()[f], view.data, (size_t)view.strides[0] / sizeof(double));

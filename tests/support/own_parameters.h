@@ -184,7 +184,14 @@ static inline SapModel *base_model(void) {
 }
 
 static inline int size_of(const SapModelArrays *a, SapParameter p) {
-    return sap_parameter_rows(a, p) * sap_parameter_columns(p);
+    const SapNumbers numbers = {.arrays = *a};
+    return sap_parameter_rows(&numbers, p) * sap_parameter_columns(p);
+}
+
+/* The model's values; those of gravity are in the arrays themselves. */
+static inline const void *values_of(const SapModelArrays *a, SapParameter p) {
+    const SapNumbers numbers = {.arrays = *a};
+    return p == SAP_PARAMETER_GRAVITY ? a->gravity : sap_parameter_get(&numbers, p);
 }
 
 /* Elements of an array of a parameter: f64 or int32. */
@@ -202,22 +209,22 @@ static inline void set_element(SapParameter p, void *array, size_t at, double x)
 /* Writes the values of a content to a row of n elements. */
 static inline void vary_row(const SapModelArrays *a, SapParameter p, int content, void *row) {
     for (int i = 0, n = size_of(a, p); i < n; i++)
-        set_element(p, row, (size_t)i, varied(p, content, i, element(p, sap_parameter_get(a, p), (size_t)i)));
+        set_element(p, row, (size_t)i, varied(p, content, i, element(p, values_of(a, p), (size_t)i)));
 }
 
 /* The model with the values of a content for the parameters of `which` (bits). */
 static inline SapModel *varied_model(const SapModel *base, uint64_t which, int content) {
-    SapModelArrays a = *sap_model_arrays(base);
-    void *memory[SAP_NUM_PARAMETERS] = {0};
-    for (int p = 0; p < SAP_NUM_PARAMETERS; p++) {
+    SapNumbers numbers = {.arrays = *sap_model_arrays(base)};
+    void *memory[SAP_NUM_MODEL_PARAMETERS] = {0};
+    for (int p = 0; p < SAP_NUM_MODEL_PARAMETERS; p++) {
         if (!(which >> p & 1))
             continue;
-        memory[p] = calloc((size_t)size_of(&a, (SapParameter)p), sizeof(double));
+        memory[p] = calloc((size_t)size_of(&numbers.arrays, (SapParameter)p), sizeof(double));
         vary_row(sap_model_arrays(base), (SapParameter)p, content, memory[p]);
-        sap_parameter_set(&a, (SapParameter)p, memory[p]);
+        sap_parameter_set(&numbers, (SapParameter)p, memory[p]);
     }
-    SapModel *model = create_model(&a);
-    for (int p = 0; p < SAP_NUM_PARAMETERS; p++)
+    SapModel *model = create_model(&numbers.arrays);
+    for (int p = 0; p < SAP_NUM_MODEL_PARAMETERS; p++)
         free(memory[p]);
     return model;
 }
@@ -253,7 +260,7 @@ static inline void *expand_row(SapBatch *batch, const SapModel *base, SapParamet
 
 /* Gives world w the values of a content. */
 static inline void write_world(SapBatch *batch, const SapModel *base, uint64_t which, int w, int content) {
-    for (int p = 0; p < SAP_NUM_PARAMETERS; p++)
+    for (int p = 0; p < SAP_NUM_MODEL_PARAMETERS; p++)
         if (which >> p & 1)
             vary_row(sap_model_arrays(base), (SapParameter)p, content, expand_row(batch, base, (SapParameter)p, w));
 }
@@ -311,7 +318,7 @@ static inline World run_alone(const SapModel *base, uint64_t which, int content,
     return out;
 }
 
-#define ALL ((UINT64_C(1) << SAP_NUM_PARAMETERS) - 1)
+#define ALL ((UINT64_C(1) << SAP_NUM_MODEL_PARAMETERS) - 1)
 
 /* A batch of the model with those values that goes on from the state of another. */
 static inline SapBatch *take_over(const SapModel *model, const SapBatch *from, int worlds, const SapOptions *o) {

@@ -93,7 +93,8 @@ static void check_assemble(SapBatch *const pair[2]) {
 
 static void check_preset(const SapScene *scene, const char *preset) {
     SapOptions options = scene->options;
-    int parameters = sap_model_arrays(scene->model)->num_tendons > 0 ? SAP_NUM_PARAMETERS : SAP_PARAMETER_CONSTRAINT_X;
+    int parameters =
+        sap_model_arrays(scene->model)->num_tendons > 0 ? SAP_PARAMETER_MUJOCO_IMPRATIO : SAP_PARAMETER_CONSTRAINT_X;
     SapBatch *pair[2];
     NEED(sap_options_set(&options, "preset", preset));
     for (int i = 0; i < 2; i++) {

@@ -1,6 +1,7 @@
 /* A batch of MuJoCo's law on the GPU has the bits of one on the CPU: every integrator with both cones, contacts of
- * three and six rows, precisions, team sizes, scratch in shared memory and in the workspace; with actuators and a pair
- * of shapes. */
+ * three and six rows, precisions, team sizes, scratch in shared memory and in the workspace; with actuators, a pair of
+ * shapes, and in every second case worlds with parameters of their own. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -99,10 +100,32 @@ static void ask_for_all(SapBatch *batch) {
             backend_bytes(batch, (SapBatchField)f);
 }
 
-static SapBatch *run_batch(const SapModel *model, const SapOptions *o, double dt, SapDevice device, SapBatch *start) {
+/* Gives worlds other values of parameters of every group of numbers. */
+static void vary_worlds(SapBatch *batch, const SapModel *model) {
+    const SapParameter varied[] = {
+        SAP_PARAMETER_BODY_MASS,           SAP_PARAMETER_JOINT_DAMPING,           SAP_PARAMETER_JOINT_FRICTION,
+        SAP_PARAMETER_MUJOCO_TOLERANCE,    SAP_PARAMETER_MUJOCO_BODY_INVWEIGHT,   SAP_PARAMETER_MUJOCO_DOF_INVWEIGHT,
+        SAP_PARAMETER_MUJOCO_SHAPE_SOLREF, SAP_PARAMETER_MUJOCO_SHAPE_FRICTION,   SAP_PARAMETER_MUJOCO_PAIR_FRICTION,
+        SAP_PARAMETER_MUJOCO_ACTUATOR_TAU, SAP_PARAMETER_MUJOCO_ACTUATOR_TERM_ARM};
+    const SapMujocoParameters *law = sap_model_mujoco(model);
+    for (size_t k = 0; k < sizeof varied / sizeof *varied; k++) {
+        SapArray view;
+        if ((varied[k] == SAP_PARAMETER_MUJOCO_PAIR_FRICTION && law->num_pairs == 0) ||
+            (varied[k] >= SAP_PARAMETER_MUJOCO_ACTUATOR_TAU && law->num_actuators == 0))
+            continue;
+        NEED(sap_batch_expand(batch, varied[k], &view));
+        for (int64_t i = 0, n = view.shape[0] * view.strides[0] / 8; i < n; i++)
+            ((double *)view.data)[i] *= 1 + 0.3 * sin(12.9898 * (double)k + 78.233 * (double)i);
+    }
+}
+
+static SapBatch *run_batch(const SapModel *model, const SapOptions *o, double dt, SapDevice device, SapBatch *start,
+                           bool own_parameters) {
     SapBatch *batch = backend_batch(model, WORLDS, o, device);
     ask_for_all(batch);
     backend_copy_worlds(start, batch);
+    if (own_parameters)
+        vary_worlds(batch, model);
     NEED(sap_batch_step(batch, dt, 1));
     NEED(sap_batch_step(batch, dt, STEPS - 1));
     return batch;
@@ -120,8 +143,8 @@ static void check_case(const Case *c, int number) {
     SapBatch *start = backend_batch(model, WORLDS, &o, SAP_DEVICE_CPU);
     backend_disturb(start, (uint64_t)number + 1);
     NEED(sap_batch_step(start, scene->dt, WARM_UP));
-    SapBatch *expected = run_batch(model, &o, scene->dt, SAP_DEVICE_CPU, start);
-    SapBatch *got = run_batch(model, &o, scene->dt, SAP_DEVICE_CUDA, start);
+    SapBatch *expected = run_batch(model, &o, scene->dt, SAP_DEVICE_CPU, start, number % 2);
+    SapBatch *got = run_batch(model, &o, scene->dt, SAP_DEVICE_CUDA, start, number % 2);
     snprintf(what, sizeof what, "%s, %s, integrator %d, cone %d, condim %d, team %d", c->scene, c->preset,
              (int)c->integrator, (int)c->cone, c->condim, c->team);
     backend_same(expected, got, what);

@@ -111,9 +111,12 @@ typedef struct SapBatchBackend {
 
 extern const SapBatchBackend sap_batch_cpu, sap_batch_cuda;
 
+/* Checks the parameters that a world has of its own. The message names the world. */
+SapStatus sap_batch_check_world(SapBatch *batch, int world);
+
 /* Arrays that are allocated after creation: reports and the addresses of the extra ones, readings with six arrays behind
  * them, one block of rays and one of sensors, parameters and arguments of laws on a GPU. */
-enum { SAP_BATCH_MAX_RECORDED = SAP_BATCH_NUM_FIELDS + 9 + 2 * SAP_NUM_PARAMETERS + 4 };
+enum { SAP_BATCH_MAX_RECORDED = SAP_BATCH_NUM_FIELDS + 9 + 3 * SAP_NUM_PARAMETERS + 2 * SAP_MOST_GROUPS + 4 };
 
 /* Readings of sensors, and what was before (sensors.c). */
 typedef struct SapSensedArrays {

@@ -317,15 +317,15 @@ SapStatus sap_batch_expand(SapBatch *batch, SapParameter parameter, SapArray *vi
     SAP_REQUIRE(&batch->options, sap_can_of_parameter(parameter), "sap_batch_expand: %s",
                 sap_parameter_names()[parameter]);
     const SapPerWorld *e = batch->backend->per_world(batch);
-    if (sap_parameter_rows(e->model, parameter) == 0)
+    if (sap_parameter_rows(&e->numbers, parameter) == 0)
         return sap_fail(SAP_ERROR_ARGUMENT, "sap_batch_expand: %s has no rows in this model",
                         sap_parameter_names()[parameter]);
     /* Expand it, and describe the array. */
     SAP_TRY(batch->backend->add_per_world(batch, parameter));
     int columns = sap_parameter_columns(parameter), rows = e->parameter[parameter].size / columns;
-    bool is_row = parameter == SAP_PARAMETER_GRAVITY; /* [n][3] */
+    bool is_row = sap_parameter_owner(parameter) == SAP_PARAMETER_OF_WORLD; /* [n][3], or [n] */
     SapElementType type = sap_parameter_bytes(parameter) == sizeof(int32_t) ? SAP_TYPE_I32 : SAP_TYPE_F64;
-    *view = view_of(batch, e->parameter[parameter].given, type, is_row ? columns : rows,
+    *view = view_of(batch, e->parameter[parameter].given, type, is_row ? (columns == 1 ? -1 : columns) : rows,
                     is_row || columns == 1 ? 0 : columns);
     view->device = SAP_DEVICE_CPU;
     if (parameter == SAP_PARAMETER_CONSTRAINT_X) { /* [n][nc][2][7] */
@@ -338,17 +338,19 @@ SapStatus sap_batch_expand(SapBatch *batch, SapParameter parameter, SapArray *vi
     return SAP_OK;
 }
 
+SapStatus sap_batch_check_world(SapBatch *b, int world) {
+    if (sap_per_world_check(b->backend->per_world(b), world) == SAP_OK)
+        return SAP_OK;
+    char rule[768];
+    snprintf(rule, sizeof rule, "%s", sap_error_message());
+    return sap_fail(SAP_ERROR_MODEL, "world %d: %s", world, rule);
+}
+
 SapStatus sap_batch_check_parameters(SapBatch *batch) {
     SAP_DEFAULT_FP_MODE();
     SAP_NEED(batch);
-    const SapPerWorld *e = batch->backend->per_world(batch);
-    for (int w = 0; w < batch->num_worlds && e->count > 0; w++) {
-        if (sap_per_world_check(e, w) == SAP_OK)
-            continue;
-        char rule[768];
-        snprintf(rule, sizeof rule, "%s", sap_error_message());
-        return sap_fail(SAP_ERROR_MODEL, "world %d: %s", w, rule);
-    }
+    for (int w = 0; w < batch->num_worlds && batch->backend->per_world(batch)->count > 0; w++)
+        SAP_TRY(sap_batch_check_world(batch, w));
     return SAP_OK;
 }
 

@@ -20,6 +20,7 @@
 #include "host/model/model.h"
 #include "host/model/model_records.h"
 #include "host/model/parameters.h"
+#include "host/plan/formulation.h"
 #include "host/plan/step_args.h"
 
 enum { MAX_FILE_BYTES = 1 << 30 };
@@ -251,11 +252,15 @@ static SapStatus read_header(OwnedDump *d) {
 }
 
 static SapStatus read_parameters(OwnedDump *d) {
-    const SapModelArrays *a = sap_model_arrays(d->model);
+    SapNumbers numbers = {.arrays = *sap_model_arrays(d->model)};
+    const SapFormulation *f = sap_formulation_of(&d->dump.options);
+    if (f->parameters && f->parameters(d->model))
+        numbers.mujoco = *f->parameters(d->model);
     for (int p = 0; p < SAP_NUM_PARAMETERS; p++) {
         const char *name = sap_parameter_names()[p];
         const void *data;
-        size_t size = (size_t)sap_parameter_rows(a, (SapParameter)p) * (size_t)sap_parameter_columns((SapParameter)p);
+        size_t size =
+            (size_t)sap_parameter_rows(&numbers, (SapParameter)p) * (size_t)sap_parameter_columns((SapParameter)p);
         if (sap_records_find(&d->records, "parameters/", name) == NULL)
             continue;
         SAP_TRY(sap_records_get(&d->records, "parameters/", name, record_type((SapParameter)p), size, &data));

@@ -239,7 +239,21 @@ int sap_batch_row_starts(const SapBatch *b, const SapBatchRow *row) {
 }
 
 SapCan sap_can_of_parameter(SapParameter parameter) {
-    return parameter == SAP_PARAMETER_SHAPE_MESH ? SAP_CAN_PARAMETER_SHAPE_MESH : SAP_CAN_PARAMETER;
+    switch (parameter) {
+    case SAP_PARAMETER_JOINT_EFFORT_LIMIT:
+    case SAP_PARAMETER_JOINT_LIMIT_KE:
+    case SAP_PARAMETER_JOINT_LIMIT_KD:
+    case SAP_PARAMETER_SHAPE_MATERIAL_MU:
+    case SAP_PARAMETER_SHAPE_MATERIAL_KE:
+    case SAP_PARAMETER_SHAPE_MATERIAL_TAU:
+    case SAP_PARAMETER_CONSTRAINT_LENGTH:
+    case SAP_PARAMETER_CONSTRAINT_KE:
+    case SAP_PARAMETER_CONSTRAINT_KD:
+    case SAP_PARAMETER_TENDON_LIMIT_KE:
+    case SAP_PARAMETER_TENDON_LIMIT_KD: return SAP_CAN_PARAMETER_SAP;
+    case SAP_PARAMETER_TENDON_ARMATURE: return SAP_CAN_PARAMETER_TENDON_ARMATURE;
+    default: return parameter < SAP_NUM_MODEL_PARAMETERS ? SAP_CAN_PARAMETER : SAP_CAN_PARAMETER_MUJOCO;
+    }
 }
 
 SapCan sap_can_of_field(int field) {

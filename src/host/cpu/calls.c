@@ -216,8 +216,8 @@ static SapStatus inspect_with_energy(SapSolver *s, SapStepArgs *args, double *en
         for (int w = 0; w < s->num_worlds; w++) {
             if (s->args.status[w] & SAP_WORLD_BAD_PARAMETERS)
                 continue;
-            SapModelArrays m = sap_per_world_model(&s->per_world, w);
-            sap_energy(&m, args->body_pose + (size_t)w * 7 * (size_t)s->args.plan.nb,
+            SapNumbers numbers = sap_per_world_numbers(&s->per_world, w);
+            sap_energy(&numbers.arrays, args->body_pose + (size_t)w * 7 * (size_t)s->args.plan.nb,
                        args->body_velocity + (size_t)w * 6 * (size_t)s->args.plan.nb, energy + 2 * w);
         }
     }

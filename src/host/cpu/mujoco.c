@@ -25,7 +25,9 @@ SapStatus sap_mujoco_weights(const SapModel *model, double *body, double *dof, d
     options.threads = 1;
     options.max_contacts = 1;
     SAP_TRY(sap_solver_create(model, 1, &options, &solver));
-    SapStatus status = sap_mujoco_weigh(model, solver, sap_free_motion, body, dof, tendon);
+    const SapNumbers numbers = {.arrays = *m};
+    const SapWeights out = {.body = body, .dof = dof, .tendon = tendon};
+    SapStatus status = sap_mujoco_weigh(&numbers, 1, solver, 1, sap_free_motion, &out);
     sap_solver_destroy(solver);
     return status;
 }

@@ -197,7 +197,7 @@ static SapStatus fill_solver(SapSolver *s, const char *what, const SapModel *mod
     SAP_TRY(create_results(s));
     SAP_TRY(create_scratch(s));
     SAP_TRY(create_order(s));
-    sap_per_world_init(&s->per_world, sap_model_arrays(s->model), &s->plan->plan.plan, &s->options, s->num_worlds);
+    sap_per_world_init(&s->per_world, s->model, &s->plan->plan.plan, &s->options, s->num_worlds);
     return sap_pool_create(s->threads, &s->pool);
 }
 
@@ -403,7 +403,7 @@ SapStatus sap_solver_profile_read(const SapSolver *s, SapProfile *out) {
 /* ---- parameters of worlds ---- */
 
 SapStatus sap_solver_add_per_world(SapSolver *s, SapParameter parameter) {
-    return sap_per_world_add(&s->per_world, parameter, &s->args);
+    return sap_per_world_add(&s->per_world, parameter, &s->args, s->law);
 }
 
 SapPerWorld *sap_solver_per_world(SapSolver *s) {

@@ -66,7 +66,7 @@ static SapStatus create_on_device(SapBatch *b, SapCudaModel *model) {
 static SapStatus create_with_model(SapBatch *b, SapCudaModel *model) {
     SapCudaBatch *c = b->own;
     c->formulation = model->formulation;
-    sap_cuda_per_world_init(&c->per_world, model->arrays, &model->plan->plan.plan, &b->options, b->num_worlds);
+    sap_cuda_per_world_init(&c->per_world, c->model, &model->plan->plan.plan, &b->options, b->num_worlds);
     SAP_TRY(sap_cuda_enter(c->device, "device cuda"));
     return sap_cuda_leave(c->device, "device cuda", create_on_device(b, model));
 }
@@ -236,13 +236,32 @@ static SapStatus sense(SapBatch *b, const char *what, const uint8_t *mask, SapSe
 
 /* ---- parameters of worlds ---- */
 
+/* Makes the kernels read the parameter; the arguments of the formulation are changed on the device. */
+static SapStatus add_to_kernels(SapCudaBatch *c, const char *what, SapParameter parameter) {
+    void *law = NULL;
+    if (c->law) {
+        law = sap_allocate(1, c->law_bytes, what);
+        if (!law)
+            return SAP_ERROR_MEMORY;
+    }
+    SapStatus status = c->law ? sap_cuda_download(c, what, law, c->law, c->law_bytes) : SAP_OK;
+    if (status == SAP_OK)
+        status = sap_cuda_per_world_add(&c->per_world, parameter, &c->args, law);
+    if (status == SAP_OK && c->law)
+        status = sap_cuda_upload(c, what, c->law, law, c->law_bytes);
+    free(law);
+    if (c->law)
+        c->given_law = NULL; /* it is made of the arguments again */
+    return status;
+}
+
 static SapStatus add_on_device(SapCudaBatch *c, const char *what, SapParameter parameter) {
     SapCudaPlace places[SAP_CUDA_MAX_PLACES];
     int count = sap_cuda_per_world_places(&c->per_world, parameter, places);
     for (int i = 0; i < count; i++)
         SAP_TRY(sap_cuda_allocate(c, places[i].bytes, "parameters of worlds", places[i].address));
     if (!c->per_world.host.parameter[parameter].given)
-        SAP_TRY(sap_cuda_per_world_add(&c->per_world, parameter, &c->args));
+        SAP_TRY(add_to_kernels(c, what, parameter));
     return sap_cuda_refresh(c, what);
 }
 

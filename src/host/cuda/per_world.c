@@ -4,8 +4,8 @@
 #include "host/base/number.h"
 #include "host/plan/parameters.h"
 
-void sap_cuda_per_world_init(SapCudaPerWorld *e, const SapModelArrays *model, const SapPlan *plan,
-                             const SapOptions *options, int num_worlds) {
+void sap_cuda_per_world_init(SapCudaPerWorld *e, const SapModel *model, const SapPlan *plan, const SapOptions *options,
+                             int num_worlds) {
     *e = (SapCudaPerWorld){0};
     sap_per_world_init(&e->host, model, plan, options, num_worlds);
     sap_cuda_per_world_copied(e);
@@ -22,11 +22,17 @@ static int fallback_of(SapParameter p) {
 
 int sap_cuda_per_world_places(SapCudaPerWorld *e, SapParameter p, SapCudaPlace places[SAP_CUDA_MAX_PLACES]) {
     size_t n = (size_t)e->host.num_worlds;
-    size_t width = (size_t)sap_parameter_rows(e->host.model, p) * (size_t)sap_parameter_packed(p);
+    size_t width = (size_t)sap_parameter_width(e->host.plan, p);
+    unsigned groups = sap_per_world_groups(&e->host, p);
     int count = 0, fallback = fallback_of(p);
-    for (int f64 = 0; f64 < 2; f64++)
+    for (int f64 = 0; f64 < 2 && sap_parameter_has_constant(p); f64++)
         if (!e->constants[p][f64])
             places[count++] = (SapCudaPlace){&e->constants[p][f64], n * width * sap_real_bytes(f64)};
+    for (int g = 0; groups >> g; g++)
+        for (int f64 = 0; f64 < 2 && (groups >> g & 1); f64++)
+            if (!e->group[g][f64])
+                places[count++] = (SapCudaPlace){&e->group[g][f64], n * (size_t)sap_per_world_group_width(&e->host, g) *
+                                                                        sap_real_bytes(f64)};
     if (fallback >= 0 && !e->fallback[fallback])
         places[count++] = (SapCudaPlace){&e->fallback[fallback], n * sizeof(double)};
     if (!e->skipped)
@@ -34,15 +40,24 @@ int sap_cuda_per_world_places(SapCudaPerWorld *e, SapParameter p, SapCudaPlace p
     return count;
 }
 
-SapStatus sap_cuda_per_world_add(SapCudaPerWorld *e, SapParameter p, SapStepArgs *args) {
+/* The fields of groups in the arguments of the formulation, which have host addresses, get those of the device. */
+static void set_groups(SapCudaPerWorld *e, SapParameter p, void *law) {
+    unsigned groups = sap_per_world_groups(&e->host, p);
+    for (int g = 0; groups >> g; g++)
+        for (int f64 = 0; f64 < 2 && (groups >> g & 1); f64++)
+            e->host.formulation->group_field(law, g, f64)->data = e->group[g][f64];
+}
+
+SapStatus sap_cuda_per_world_add(SapCudaPerWorld *e, SapParameter p, SapStepArgs *args, void *law) {
     SapStepArgs of_host = *args;
-    SAP_TRY(sap_per_world_add(&e->host, p, &of_host));
+    SAP_TRY(sap_per_world_add(&e->host, p, &of_host, law));
+    set_groups(e, p, law);
     e->first = 0;
     e->end = e->host.num_worlds;
     args->has_dof_terms = of_host.has_dof_terms;
     args->has_gravcomp = of_host.has_gravcomp;
     args->skipped = e->skipped;
-    for (int f64 = 0; f64 < 2; f64++)
+    for (int f64 = 0; f64 < 2 && sap_parameter_has_constant(p); f64++)
         *sap_parameter_constant(&args->constants[f64], p) =
             (SapField){e->constants[p][f64], e->host.parameter[p].width};
     int fallback = fallback_of(p);
@@ -70,13 +85,20 @@ static void read_worlds(SapCudaPerWorld *e) {
 
 static int list_copies(const SapCudaPerWorld *e, SapCudaCopy copies[SAP_CUDA_MAX_COPIES]) {
     int count = 0, first = e->first, end = e->end;
-    for (int p = 0; p < SAP_NUM_PARAMETERS; p++)
-        for (int f64 = 0; f64 < 2; f64++) {
+    for (int f64 = 0; f64 < 2; f64++) {
+        for (int p = 0; p < SAP_NUM_MODEL_PARAMETERS; p++) {
             const SapPerWorldParameter *x = &e->host.parameter[p];
             if (x->given)
                 copies[count++] = rows_of(e->constants[p][f64], x->constants[f64], first, end,
                                           (size_t)x->width * sap_real_bytes(f64));
         }
+        for (int g = 0; g < SAP_MOST_GROUPS; g++) {
+            const SapPerWorldGroup *x = &e->host.group[g];
+            if (e->group[g][f64] && x->rows[f64])
+                copies[count++] =
+                    rows_of(e->group[g][f64], x->rows[f64], first, end, (size_t)x->width * sap_real_bytes(f64));
+        }
+    }
     for (int i = 0; i < 2; i++)
         if (e->fallback[i] && e->host.fallback[i])
             copies[count++] = rows_of(e->fallback[i], e->host.fallback[i], first, end, sizeof(double));

@@ -10,6 +10,7 @@
 #include "host/base/fp_mode.h"
 #include "host/base/memory.h"
 #include "host/model/model.h"
+#include "host/mujoco/weights.h"
 #include "kernels/mujoco/data.h"
 
 /* ---- the table ---- */
@@ -144,6 +145,7 @@ static SapStatus check_options(const SapMujocoParameters *a) {
     SAP_TRY(check_count("ls_iterations", a->ls_iterations));
     SAP_TRY(check_flag("refsafe", a->refsafe));
     SAP_TRY(check_flag("eulerdamp", a->eulerdamp));
+    SAP_TRY(check_flag("rows_of_worlds", a->rows_of_worlds));
     return check_flag("warmstart", a->warmstart);
 }
 
@@ -276,6 +278,35 @@ bool sap_mujoco_array(const SapModelArrays *model, const SapMujocoParameters *a,
     return true;
 }
 
+/* ---- numbers of worlds ---- */
+
+/* The rules that arrays have beyond those of their rows. */
+static SapStatus check_rules(const SapModelArrays *m, const SapMujocoParameters *a, SapParameter p) {
+    switch (p) {
+    case SAP_PARAMETER_MUJOCO_SHAPE_CONDIM: return check_condims(a, "shape_condim", a->shape_condim, m->num_shapes);
+    case SAP_PARAMETER_MUJOCO_PAIR_CONDIM: return check_condims(a, "pair_condim", a->pair_condim, a->num_pairs);
+    case SAP_PARAMETER_MUJOCO_DOF_DRIVE_RANGE: return check_range("dof_drive_range", a->dof_drive_range, m->num_dofs);
+    case SAP_PARAMETER_MUJOCO_ACTUATOR_CTRL_RANGE:
+    case SAP_PARAMETER_MUJOCO_ACTUATOR_FORCE_RANGE:
+    case SAP_PARAMETER_MUJOCO_ACTUATOR_ACT_RANGE:
+    case SAP_PARAMETER_MUJOCO_DOF_ACTUATOR_RANGE: return check_actuators(m, a);
+    default: return p <= SAP_PARAMETER_MUJOCO_LS_ITERATIONS ? check_options(a) : SAP_OK;
+    }
+}
+
+SapStatus sap_mujoco_check_parameter(const SapNumbers *numbers, SapParameter p) {
+    const SapModelArrays *m = &numbers->arrays;
+    const SapMujocoParameters *a = &numbers->mujoco;
+    if (p < SAP_NUM_MODEL_PARAMETERS)
+        return SAP_OK;
+    for (int i = 0; i < NUM_FIELDS; i++)
+        if (get_array(a, &fields[i]) == sap_parameter_get(numbers, p) && !fields[i].whole)
+            SAP_TRY(check_field(&fields[i], get_array(a, &fields[i]), rows_of(m, a, &fields[i])));
+    return check_rules(m, a, p);
+}
+
+/* ---- extensions ---- */
+
 /* The extension of a model. */
 typedef struct Extension {
     SapModelCache cache;
@@ -310,35 +341,6 @@ static SapStatus copy_field(const SapModelArrays *m, const SapMujocoParameters *
     return f->whole ? SAP_OK : check_field(f, data, rows);
 }
 
-/* The weights of shapes that are not given. */
-static void fill_weights(const SapModelArrays *m, SapMujocoParameters *to) {
-    double *weight = (double *)to->shape_invweight; /* our own copy */
-    for (int s = 0; s < m->num_shapes; s++)
-        weight[s] = m->shape_body[s] < 0 ? 0 : to->body_invweight[2 * m->shape_body[s]];
-}
-
-static double body_weight(const SapMujocoParameters *a, int body, int which) {
-    return body < 0 ? 0 : a->body_invweight[2 * body + which];
-}
-
-/* w of a coordinate: a public dof, nv + tendon, or -1. */
-static double coordinate_weight(const SapModelArrays *m, const SapMujocoParameters *a, int x) {
-    int nv = m->num_dofs;
-    return x < 0 ? 0 : x < nv ? a->dof_invweight[x] : a->tendon_invweight[x - nv];
-}
-
-/* The weights of constraints that are not given. */
-static void fill_constraint_weights(const SapModelArrays *m, SapMujocoParameters *to) {
-    double *weight = (double *)to->constraint_invweight; /* our own copy */
-    for (int c = 0; c < m->num_constraints; c++) {
-        const int *body = m->constraint_body + 2 * c, *x = m->constraint_coordinate + 2 * c;
-        bool couples = m->constraint_type[c] == SAP_CONSTRAINT_COUPLER;
-        for (int which = 0; which < 2; which++)
-            weight[2 * c + which] = couples ? coordinate_weight(m, to, x[0]) + coordinate_weight(m, to, x[1])
-                                            : body_weight(to, body[0], which) + body_weight(to, body[1], which);
-    }
-}
-
 /* The bounds of drives that are not given. */
 static void fill_ranges(const SapModelArrays *m, SapMujocoParameters *to) {
     double *range = (double *)to->dof_drive_range; /* our own copy */
@@ -359,9 +361,10 @@ static SapStatus copy_parameters(const SapModelArrays *model, const SapMujocoPar
     for (int i = 0; i < NUM_FIELDS; i++)
         SAP_TRY(copy_field(model, from, &fields[i], to));
     if (!from->shape_invweight)
-        fill_weights(model, to);
+        sap_mujoco_weigh_shapes(model, to->body_invweight, (double *)to->shape_invweight); /* our own copy */
     if (!from->constraint_invweight)
-        fill_constraint_weights(model, to);
+        sap_mujoco_weigh_constraints(model, to->body_invweight, to->dof_invweight, to->tendon_invweight,
+                                     (double *)to->constraint_invweight);
     if (!from->dof_drive_range)
         fill_ranges(model, to);
     SAP_TRY(check_range("dof_drive_range", to->dof_drive_range, model->num_dofs));

@@ -7,6 +7,8 @@
 
 #include <sapwood/mujoco.h>
 
+#include "host/model/parameters.h"
+
 /* Gives a model a checked copy of the parameters, with defaults filled in, unless it has some already. Callable from
  * any thread. */
 SapStatus sap_mujoco_give(const SapModel *model, const SapMujocoParameters *parameters);
@@ -21,6 +23,9 @@ typedef struct SapMujocoArray {
 
 /* Array i for a model and the counts of its parameters; false from the last one on. */
 bool sap_mujoco_array(const SapModelArrays *model, const SapMujocoParameters *parameters, int i, SapMujocoArray *out);
+
+/* Checks an array or option of the law that a world has of its own. Does nothing for other parameters. */
+SapStatus sap_mujoco_check_parameter(const SapNumbers *numbers, SapParameter parameter);
 
 /* Checks the counts: num_pairs, num_actuators, num_actuator_terms. */
 SapStatus sap_mujoco_check_counts(const SapMujocoParameters *parameters);

@@ -9,6 +9,7 @@
 
 #include "host/base/fail.h"
 #include "host/model/constraint_types.h"
+#include "host/mujoco/parameters.h"
 #include "host/mujoco/weights.h"
 #include "host/options/capabilities.h"
 #include "host/plan/formulation.h"
@@ -46,9 +47,7 @@ static bool is_spatial(const SapModelArrays *m, int t) {
 }
 
 /* Springs, dampers and servos of tendons are explicit; some integrators of MuJoCo have them implicit. */
-static SapStatus check_tendons(const SapModel *model) {
-    const SapModelArrays *m = &model->arrays;
-    SapMujocoIntegrator integrator = sap_model_mujoco(model)->integrator;
+static SapStatus check_tendons(const SapModelArrays *m, SapMujocoIntegrator integrator) {
     bool discrete = integrator == SAP_INTEGRATOR_DISCRETE, implicit = integrator == SAP_INTEGRATOR_IMPLICITFAST;
     for (int t = 0; t < m->num_tendons; t++) {
         const struct {
@@ -102,7 +101,7 @@ static SapStatus check_model(const SapModel *model) {
     SAP_TRY(check_constraints(m));
     SAP_TRY(check_drives(m));
     SAP_TRY(check_actuators(sap_model_mujoco(model)));
-    return check_tendons(model);
+    return check_tendons(m, sap_model_mujoco(model)->integrator);
 }
 
 static int contact_rows(const SapModel *model) {
@@ -133,6 +132,11 @@ static SapModelConstraint ball_block(const SapPlan *plan, int kind, int joint, i
     return b;
 }
 
+/* Whether a dof or joint has rows: the model gives it some, or worlds may. */
+static bool has_rows(const SapModel *model, bool given) {
+    return given || sap_model_mujoco(model)->rows_of_worlds;
+}
+
 static void add_block(SapModelConstraint block, int *count, SapModelConstraint *out) {
     if (out)
         out[*count] = block;
@@ -146,12 +150,12 @@ static void add_joint(const SapModel *model, const SapPlan *plan, const int *dof
     int first = m->joint_qd_start[joint], end = m->joint_qd_start[joint + 1], type = m->joint_type[joint];
     int angular = type == SAP_JOINT_BALL ? first : type == SAP_JOINT_FREE ? first + 3 : end;
     for (int i = first; i < angular; i++)
-        if (m->joint_friction[i] > 0 || (type != SAP_JOINT_FREE && is_limited(m, i)))
+        if (has_rows(model, m->joint_friction[i] > 0 || (type != SAP_JOINT_FREE && is_limited(m, i))))
             add_block(coordinate_block(SAP_BLOCK_DOF, i, dof_of[i]), count, out);
     for (int i = angular; i < end; i++)
-        if (m->joint_friction[i] > 0)
+        if (has_rows(model, m->joint_friction[i] > 0))
             add_block(ball_block(plan, SAP_BLOCK_BALL_AXIS, joint, i, i - angular), count, out);
-    if (type == SAP_JOINT_BALL && isfinite(sap_model_mujoco(model)->joint_ball_limit[joint]))
+    if (type == SAP_JOINT_BALL && has_rows(model, isfinite(sap_model_mujoco(model)->joint_ball_limit[joint])))
         add_block(ball_block(plan, SAP_BLOCK_BALL_LIMIT, joint, first, 0), count, out);
 }
 
@@ -163,8 +167,9 @@ static int dof_blocks(const SapModel *model, const SapPlan *plan, const int *dof
 }
 
 /* The rows of a limit with these bounds and of friction. */
-static long long coordinate_rows(double lower, double upper, double friction) {
-    return (long long)(isfinite(lower) != 0) + (isfinite(upper) != 0) + (friction > 0);
+static long long coordinate_rows(const SapModel *model, double lower, double upper, double friction) {
+    return (long long)has_rows(model, isfinite(lower)) + has_rows(model, isfinite(upper)) +
+           has_rows(model, friction > 0);
 }
 
 static int most_rows(const SapModel *model, int contacts) {
@@ -175,12 +180,67 @@ static int most_rows(const SapModel *model, int contacts) {
     for (int c = 0; c < m->num_constraints; c++)
         rows += sap_constraint_type(m->constraint_type[c])->rows;
     for (int i = 0; i < m->num_dofs; i++)
-        rows += coordinate_rows(m->joint_limit_lower[i], m->joint_limit_upper[i], m->joint_friction[i]);
+        rows += coordinate_rows(model, m->joint_limit_lower[i], m->joint_limit_upper[i], m->joint_friction[i]);
     for (int j = 0; j < m->num_joints; j++)
-        rows += isfinite(a->joint_ball_limit[j]) != 0;
+        rows += has_rows(model, isfinite(a->joint_ball_limit[j]));
     for (int t = 0; t < m->num_tendons; t++)
-        rows += coordinate_rows(m->tendon_limit_lower[t], m->tendon_limit_upper[t], m->tendon_friction[t]);
+        rows += coordinate_rows(model, m->tendon_limit_lower[t], m->tendon_limit_upper[t], m->tendon_friction[t]);
     return rows < INT_MAX ? (int)rows : INT_MAX;
+}
+
+/* ---- numbers of worlds ---- */
+
+static bool has_block(const SapPlan *plan, int kind, int index) {
+    for (int k = 0; k < plan->num_blocks; k++)
+        if (plan->block[k].kind == kind && plan->block[k].index == index)
+            return true;
+    return false;
+}
+
+static SapStatus need_block(bool has, const char *array, int i) {
+    if (has)
+        return SAP_OK;
+    return sap_fail(SAP_ERROR_MODEL,
+                    "%s[%d] acts in this world, and the model has no row for it: create the model with "
+                    "mujoco.rows_of_worlds = 1",
+                    array, i);
+}
+
+/* Friction and limits need the rows that the plan has. */
+static SapStatus check_rows(const SapNumbers *numbers, const SapPlan *plan, SapParameter p) {
+    const SapModelArrays *m = &numbers->arrays;
+    bool friction = p == SAP_PARAMETER_JOINT_FRICTION;
+    bool limit = p == SAP_PARAMETER_JOINT_LIMIT_LOWER || p == SAP_PARAMETER_JOINT_LIMIT_UPPER;
+    for (int j = 0; j < m->num_joints; j++) {
+        int first = m->joint_qd_start[j];
+        bool free = m->joint_type[j] == SAP_JOINT_FREE, ball = m->joint_type[j] == SAP_JOINT_BALL;
+        for (int i = first; i < m->joint_qd_start[j + 1]; i++) {
+            if (friction && m->joint_friction[i] > 0)
+                SAP_TRY(need_block(has_block(plan, SAP_BLOCK_DOF, i) || has_block(plan, SAP_BLOCK_BALL_AXIS, i),
+                                   "joint_friction", i));
+            if (limit && !free && !ball && is_limited(m, i))
+                SAP_TRY(need_block(has_block(plan, SAP_BLOCK_DOF, i), "joint_limit", i));
+        }
+        if (p == SAP_PARAMETER_MUJOCO_JOINT_BALL_LIMIT && ball && isfinite(numbers->mujoco.joint_ball_limit[j]))
+            SAP_TRY(need_block(has_block(plan, SAP_BLOCK_BALL_LIMIT, first), "mujoco.joint_ball_limit", j));
+    }
+    return SAP_OK;
+}
+
+static SapStatus check_numbers(const SapNumbers *numbers, const SapPlan *plan, SapParameter p) {
+    switch (p) {
+    case SAP_PARAMETER_JOINT_FRICTION:
+    case SAP_PARAMETER_JOINT_LIMIT_LOWER:
+    case SAP_PARAMETER_JOINT_LIMIT_UPPER:
+    case SAP_PARAMETER_MUJOCO_JOINT_BALL_LIMIT: SAP_TRY(check_rows(numbers, plan, p)); break;
+    case SAP_PARAMETER_TENDON_SPRING_KE:
+    case SAP_PARAMETER_TENDON_DAMPING:
+    case SAP_PARAMETER_TENDON_TARGET_KD: SAP_TRY(check_tendons(&numbers->arrays, numbers->mujoco.integrator)); break;
+    case SAP_PARAMETER_MUJOCO_ACTUATOR_GAIN:
+    case SAP_PARAMETER_MUJOCO_ACTUATOR_BIAS: SAP_TRY(check_actuators(&numbers->mujoco)); break;
+    default: break;
+    }
+    return sap_mujoco_check_parameter(numbers, p);
 }
 
 /* ---- the formulation ---- */
@@ -212,6 +272,15 @@ const SapFormulation sap_formulation_mujoco = {
     .most_rows = most_rows,
     .dof_blocks = dof_blocks,
     .acting_range = sap_mujoco_acting_range,
+    .num_groups = SAP_MUJOCO_NUM_GROUPS,
+    .parameters = sap_model_mujoco,
+    .groups_of = sap_mujoco_groups_of,
+    .group_width = sap_mujoco_group_width,
+    .fill_group = sap_mujoco_fill_group,
+    .group_field = sap_mujoco_group_field,
+    .check_numbers = check_numbers,
+    .weigh = sap_mujoco_weigh_worlds,
+    .allow = sap_mujoco_allow,
     .create_args = sap_mujoco_create_args,
     .visit_pointers = sap_mujoco_visit_pointers,
     .set_args = sap_mujoco_set_args,

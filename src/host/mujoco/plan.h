@@ -9,6 +9,11 @@
 
 SapStatus sap_mujoco_create_args(const SapModel *model, const SapPlan *plan, SapFormulationArgs *out);
 void sap_mujoco_visit_pointers(void *args, SapVisitPointer *visit, void *context);
+int sap_mujoco_group_width(const SapNumbers *numbers, const SapPlan *plan, int group);
+void sap_mujoco_fill_group(const SapNumbers *numbers, const SapPlan *plan, int group, int f64, void *row);
+SapField *sap_mujoco_group_field(void *args, int group, int f64);
+unsigned sap_mujoco_groups_of(SapParameter parameter);
+void sap_mujoco_allow(const SapNumbers *numbers, SapParameter parameter, void *args);
 void sap_mujoco_set_args(SapStepArgs *step, const void *args);
 void sap_mujoco_set_state(void *args, const SapState *in, const SapControl *control, const SapState *out);
 void sap_mujoco_set_contacts(void *args, const SapContacts *contacts);

@@ -186,8 +186,7 @@ static const Row rows[SAP_CAN_NUM_ROWS] = {
         NONE(ALL, GPU, "worlds do not sleep"),
         NO(ALL, BOTH, NOT_IMPLEMENTED ": with sleep_steps a step depends on earlier ones, which a dump does not keep")),
     ROW(ASSEMBLE, "assemble", "coordinates are moved onto the constraints (sap_batch_assemble)", {0}),
-    ROW(ATTACH, "attach", "a weld holds the present pose (sap_batch_attach)",
-        NO(MUJOCO, BOTH, NOT_IMPLEMENTED ": worlds share the frames of constraints")),
+    ROW(ATTACH, "attach", "a weld holds the present pose (sap_batch_attach)", {0}),
     ROW(PARAMETERS_LIBRARY, "parameters_with_library", "parameters of worlds with factor_plan = library",
         NONE(IMPULSES | MUJOCO, BOTH, "there is no library"), NONE(ALL, CPU, "there is no library"),
         NO(ALL, GPU, NOT_IMPLEMENTED ": worlds share the parameters of the model; use sparse or dense")),
@@ -245,8 +244,11 @@ static const Row rows[SAP_CAN_NUM_ROWS] = {
         NO(ALL, CPU, "the contacts are in GPU memory, and the worlds are on the CPU; a batch runs on both")),
 #undef GROUP
 #define GROUP "Parameters of worlds"
-    ROW(PARAMETER, NULL, "", NO(MUJOCO, BOTH, NOT_IMPLEMENTED ": worlds share the parameters of the model")),
-    ROW(PARAMETER_SHAPE_MESH, NULL, "", {0}),
+    ROW(PARAMETER, NULL, "", {0}),
+    ROW(PARAMETER_SAP, NULL, "",
+        NO(MUJOCO, BOTH, "MuJoCo's law does not read it: its rows and servos have the parameters mujoco_...")),
+    ROW(PARAMETER_TENDON_ARMATURE, NULL, "", NO(MUJOCO, BOTH, NOT_IMPLEMENTED ": tendons have no armature")),
+    ROW(PARAMETER_MUJOCO, NULL, "", NO(SAP | IMPULSES, BOTH, ONLY_MUJOCO)),
 #undef GROUP
 #define GROUP "Arrays"
     ROW(ARRAY, NULL, "", {0}),

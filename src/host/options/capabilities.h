@@ -96,7 +96,9 @@ typedef enum SapCan {
     SAP_CAN_CONTACTS_ON_GPU,
     /* groups of rows with the names of parameters and of arrays (host/batch/capabilities.c) */
     SAP_CAN_PARAMETER,
-    SAP_CAN_PARAMETER_SHAPE_MESH,
+    SAP_CAN_PARAMETER_SAP,
+    SAP_CAN_PARAMETER_TENDON_ARMATURE,
+    SAP_CAN_PARAMETER_MUJOCO,
     SAP_CAN_ARRAY,
     SAP_CAN_ARRAY_CONTACT_CACHE,
     SAP_CAN_ARRAY_JOINT_CONSTRAINT_FORCE,

@@ -104,7 +104,7 @@ SapStatus sap_constants_create(const SapModelArrays *m, const SapPlan *plan, int
     size_t size = sap_real_bytes(f64);
     SapArena arena = {0};
     for (int pass = 0; pass < 2; pass++) {
-        for (int p = 0; p < SAP_NUM_PARAMETERS; p++)
+        for (int p = 0; p < SAP_NUM_MODEL_PARAMETERS; p++)
             sap_parameter_constant(c, p)->data = sap_arena_carve(&arena, (size_t)sap_parameter_width(plan, p), size);
         c->X_p.data = sap_arena_carve(&arena, 7 * (size_t)plan->nl, size);
         c->X_c_inv.data = sap_arena_carve(&arena, 7 * (size_t)plan->nl, size);
@@ -124,8 +124,9 @@ SapStatus sap_constants_create(const SapModelArrays *m, const SapPlan *plan, int
     out->bytes = arena.used;
 
     /* Fill. */
-    for (int p = 0; p < SAP_NUM_PARAMETERS; p++)
-        sap_parameter_put(m, plan, p, f64, (void *)sap_parameter_constant(c, p)->data);
+    const SapNumbers numbers = {.arrays = *m};
+    for (int p = 0; p < SAP_NUM_MODEL_PARAMETERS; p++)
+        sap_parameter_put(&numbers, plan, p, f64, (void *)sap_parameter_constant(c, p)->data);
     for (int l = 0; l < plan->nl; l++)
         fill_link(m, c, f64, l);
     sap_put_numbers((void *)c->axis.data, f64, 0, m->joint_axis, 3 * plan->nv);

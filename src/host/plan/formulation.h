@@ -13,6 +13,7 @@
 #include <sapwood/solver.h>
 #include <sapwood/state.h>
 
+#include "host/model/parameters.h"
 #include "kernels/data/args.h"
 
 /* The numbers of a model as the kernels of a formulation read them: its struct of arguments, and their arrays. */
@@ -23,8 +24,16 @@ typedef struct SapFormulationArgs {
     size_t bytes;
 } SapFormulationArgs;
 
+/* Inverse inertias of worlds, one row for each: body [nb][2], dof [nv], tendon [nt], shape [ns], constraint [nc][2]. */
+typedef struct SapWeights {
+    double *body, *dof, *tendon, *shape, *constraint;
+} SapWeights;
+
 /* Inverse inertias of a model at its initial coordinates: body [nb][2], dof [nv] in public order, tendon [nt]. */
 typedef SapStatus SapWeightsOf(const SapModel *model, double *body, double *dof, double *tendon);
+/* Free motion of the worlds of a solver (sap_free_motion), which a higher room has. */
+typedef SapStatus SapFreeMotionOf(SapSolver *solver, const SapState *in, const SapControl *control, double h,
+                                  const SapFreeMotion *out);
 /* Reads or changes the pointer at address `pointer`. */
 typedef void SapVisitPointer(void *context, const void *pointer);
 
@@ -54,6 +63,21 @@ typedef struct SapFormulation {
     /* Where the limits of a block of dofs begin to act. Worlds are grouped by them, if it is not NULL. */
     void (*acting_range)(const SapStepArgs *step, int block, double range[2]);
 
+    /* Arrays of its arguments of which worlds can have rows of their own, as the kernels read them: groups 0 ..
+     * num_groups - 1. A parameter of worlds changes the groups in a bit set. */
+    int num_groups;
+    const SapMujocoParameters *(*parameters)(const SapModel *model);
+    unsigned (*groups_of)(SapParameter parameter);
+    int (*group_width)(const SapNumbers *numbers, const SapPlan *plan, int group); /* numbers of a world */
+    void (*fill_group)(const SapNumbers *numbers, const SapPlan *plan, int group, int f64, void *row);
+    SapField *(*group_field)(void *args, int group, int f64);
+    SapStatus (*check_numbers)(const SapNumbers *numbers, const SapPlan *plan, SapParameter changed);
+    /* Weights of n worlds with numbers of their own, which the first worlds of a solver of SAP in f64 have too, at the
+     * model's initial coordinates. */
+    SapStatus (*weigh)(const SapNumbers *model, const SapNumbers *worlds, int n, SapSolver *solver, int solver_worlds,
+                       SapFreeMotionOf *free_motion, const SapWeights *out);
+    void (*allow)(const SapNumbers *numbers, SapParameter parameter, void *args); /* before worlds have their own */
+
     SapStatus (*create_args)(const SapModel *model, const SapPlan *plan, SapFormulationArgs *out);
     void (*visit_pointers)(void *args, SapVisitPointer *visit, void *context);
     void (*set_args)(SapStepArgs *step, const void *args); /* makes steps read them */
@@ -64,6 +88,8 @@ typedef struct SapFormulation {
     void (*set_stages)(void *args, void *rk);
     bool (*has_records)(const SapContacts *contacts); /* whether they have records in its own form */
 } SapFormulation;
+
+enum { SAP_MOST_GROUPS = 16 };
 
 /* By number, which is SapPlan.formulation. */
 enum { SAP_NUM_FORMULATIONS = 2 };

@@ -13,7 +13,7 @@ typedef struct Parameter {
 #define PARAMETER(constant_name, num_packed)                                                                           \
     { offsetof(SapConstants, constant_name), num_packed }
 
-static const Parameter parameters[SAP_NUM_PARAMETERS] = {
+static const Parameter parameters[SAP_NUM_MODEL_PARAMETERS] = {
     [SAP_PARAMETER_GRAVITY] = PARAMETER(gravity, 3),
     [SAP_PARAMETER_BODY_MASS] = PARAMETER(mass, 1),
     [SAP_PARAMETER_BODY_COM] = PARAMETER(com, 3),
@@ -58,6 +58,10 @@ static const Parameter parameters[SAP_NUM_PARAMETERS] = {
     [SAP_PARAMETER_TENDON_EFFORT_LIMIT] = PARAMETER(tendon_effort_limit, 1),
 };
 
+bool sap_parameter_has_constant(SapParameter p) {
+    return p < SAP_NUM_MODEL_PARAMETERS;
+}
+
 SapField *sap_parameter_constant(SapConstants *constants, SapParameter p) {
     return (SapField *)((char *)constants + parameters[p].constant);
 }
@@ -65,23 +69,18 @@ SapField *sap_parameter_constant(SapConstants *constants, SapParameter p) {
 /* Every link is the child body of a joint, so there are as many links as bodies. */
 static int num_rows(const SapPlan *plan, SapParameterOwner owner) {
     switch (owner) {
-    case SAP_PARAMETER_OF_WORLD: break;
     case SAP_PARAMETER_OF_BODIES: return plan->nl;
     case SAP_PARAMETER_OF_DOFS: return plan->nv;
     case SAP_PARAMETER_OF_SHAPES: return plan->ns;
     case SAP_PARAMETER_OF_CONSTRAINTS: return plan->num_constraints;
     case SAP_PARAMETER_OF_TENDONS: return plan->num_tendons;
     case SAP_PARAMETER_OF_TENDON_TERMS: return plan->num_tendon_terms;
+    default: return 1; /* the world */
     }
-    return 1;
-}
-
-int sap_parameter_packed(SapParameter p) {
-    return parameters[p].packed;
 }
 
 int sap_parameter_width(const SapPlan *plan, SapParameter p) {
-    return num_rows(plan, sap_parameter_owner(p)) * parameters[p].packed;
+    return sap_parameter_has_constant(p) ? num_rows(plan, sap_parameter_owner(p)) * parameters[p].packed : 0;
 }
 
 /* The row of the model array that corresponds to row i of the kernel array. */
@@ -91,12 +90,12 @@ static int model_row(const SapPlan *plan, SapParameterOwner owner, int i) {
                                             : i;
 }
 
-void sap_parameter_put(const SapModelArrays *m, const SapPlan *plan, SapParameter p, int f64, void *row) {
+void sap_parameter_put(const SapNumbers *numbers, const SapPlan *plan, SapParameter p, int f64, void *row) {
     static const int of_inertia[6] = {0, 4, 8, 1, 2, 5};
     SapParameterOwner owner = sap_parameter_owner(p);
     int columns = sap_parameter_columns(p), packed = parameters[p].packed;
     bool is_inertia = p == SAP_PARAMETER_BODY_INERTIA;
-    const void *values = sap_parameter_get(m, p);
+    const void *values = sap_parameter_get(numbers, p);
     for (int i = 0, n = num_rows(plan, owner); i < n; i++) {
         int from = columns * model_row(plan, owner, i);
         for (int k = 0; k < packed; k++)

@@ -13,9 +13,18 @@
 #include "host/plan/parameters.h"
 #include "host/plan/step_args.h"
 
-void sap_per_world_init(SapPerWorld *e, const SapModelArrays *model, const SapPlan *plan, const SapOptions *options,
+void sap_per_world_init(SapPerWorld *e, const SapModel *model, const SapPlan *plan, const SapOptions *options,
                         int num_worlds) {
-    *e = (SapPerWorld){.model = model, .plan = plan, .options = options, .num_worlds = num_worlds};
+    const SapModelArrays *m = sap_model_arrays(model);
+    const SapFormulation *formulation = sap_formulation_of(options);
+    *e = (SapPerWorld){.model = m,
+                       .formulation = formulation,
+                       .numbers = {.arrays = *m},
+                       .plan = plan,
+                       .options = options,
+                       .num_worlds = num_worlds};
+    if (formulation->parameters)
+        e->numbers.mujoco = *formulation->parameters(model);
 }
 
 void sap_per_world_free(SapPerWorld *e) {
@@ -24,6 +33,10 @@ void sap_per_world_free(SapPerWorld *e) {
         free(e->parameter[p].seen);
         free(e->parameter[p].constants[0]);
         free(e->parameter[p].constants[1]);
+    }
+    for (int g = 0; g < SAP_MOST_GROUPS; g++) {
+        free(e->group[g].rows[0]);
+        free(e->group[g].rows[1]);
     }
     free(e->fallback[0]);
     free(e->fallback[1]);
@@ -46,12 +59,12 @@ static bool has_changed(const SapPerWorldParameter *x, int w) {
     return memcmp(row_of(x->given, x, w), row_of(x->seen, x, w), x->row) != 0;
 }
 
-SapModelArrays sap_per_world_model(const SapPerWorld *e, int w) {
-    SapModelArrays m = *e->model;
+SapNumbers sap_per_world_numbers(const SapPerWorld *e, int w) {
+    SapNumbers numbers = e->numbers;
     for (int p = 0; p < SAP_NUM_PARAMETERS; p++)
         if (e->parameter[p].seen)
-            sap_parameter_set(&m, p, row_of(e->parameter[p].seen, &e->parameter[p], w));
-    return m;
+            sap_parameter_set(&numbers, p, row_of(e->parameter[p].seen, &e->parameter[p], w));
+    return numbers;
 }
 
 /* Worlds choose grids of height fields; other shapes keep what the model has. */
@@ -68,51 +81,99 @@ static SapStatus check_grids(const SapModelArrays *model, const SapModelArrays *
     return SAP_OK;
 }
 
-/* Checks the rules of the expanded parameters in the bit set `which`. */
-static SapStatus check_rules(const SapPerWorld *e, const SapModelArrays *m, uint64_t which) {
+/* Parameters of a world. */
+typedef struct Set {
+    bool has[SAP_NUM_PARAMETERS];
+} Set;
+
+static Set all_given(const SapPerWorld *e) {
+    Set all;
     for (int p = 0; p < SAP_NUM_PARAMETERS; p++)
-        if (e->parameter[p].given && (which >> p & 1))
-            SAP_TRY(sap_model_check_parameter(m, p));
-    return which >> SAP_PARAMETER_SHAPE_MESH & 1 ? check_grids(e->model, m) : SAP_OK;
+        all.has[p] = e->parameter[p].given;
+    return all;
 }
 
-static void convert_row(SapPerWorld *e, const SapModelArrays *m, SapParameter p, int w) {
+/* Checks the rules of parameters. */
+static SapStatus check_rules(const SapPerWorld *e, const SapNumbers *numbers, const Set *which) {
+    const SapFormulation *f = e->formulation;
+    for (int p = 0; p < SAP_NUM_PARAMETERS; p++) {
+        if (!which->has[p])
+            continue;
+        if (p < SAP_NUM_MODEL_PARAMETERS)
+            SAP_TRY(sap_model_check_parameter(&numbers->arrays, p));
+        if (f->check_numbers)
+            SAP_TRY(f->check_numbers(numbers, e->plan, p));
+    }
+    return which->has[SAP_PARAMETER_SHAPE_MESH] ? check_grids(e->model, &numbers->arrays) : SAP_OK;
+}
+
+static void convert_row(SapPerWorld *e, const SapNumbers *numbers, SapParameter p, int w) {
     const SapPerWorldParameter *x = &e->parameter[p];
-    for (int f64 = 0; f64 < 2; f64++)
-        sap_parameter_put(m, e->plan, p, f64, constants_of(x, f64, w));
+    for (int f64 = 0; f64 < 2 && sap_parameter_has_constant(p); f64++)
+        sap_parameter_put(numbers, e->plan, p, f64, constants_of(x, f64, w));
     if (p == SAP_PARAMETER_SHAPE_MATERIAL_MU)
-        e->fallback[0][w] = sap_fallback_mu(m, e->options);
+        e->fallback[0][w] = sap_fallback_mu(&numbers->arrays, e->options);
     if (p == SAP_PARAMETER_SHAPE_MATERIAL_TAU)
-        e->fallback[1][w] = sap_fallback_tau(m, e->options);
+        e->fallback[1][w] = sap_fallback_tau(&numbers->arrays, e->options);
 }
 
-static const uint64_t all_parameters = (UINT64_C(1) << SAP_NUM_PARAMETERS) - 1;
+int sap_per_world_group_width(const SapPerWorld *e, int group) {
+    return e->formulation->group_width(&e->numbers, e->plan, group);
+}
 
-/* Copies changed rows from `given` to `seen`; returns the bit set of changed parameters. */
-static uint64_t read_changes(SapPerWorld *e, int w) {
-    uint64_t changed = 0;
+unsigned sap_per_world_groups(const SapPerWorld *e, SapParameter p) {
+    unsigned all = e->formulation->groups_of ? e->formulation->groups_of(p) : 0, some = 0;
+    for (int g = 0; all >> g; g++)
+        if ((all >> g & 1) && sap_per_world_group_width(e, g) > 0)
+            some |= 1u << g;
+    return some;
+}
+
+static void fill_group(SapPerWorld *e, const SapNumbers *numbers, int group, int w) {
+    const SapPerWorldGroup *x = &e->group[group];
+    for (int f64 = 0; f64 < 2; f64++)
+        e->formulation->fill_group(numbers, e->plan, group, f64,
+                                   (char *)x->rows[f64] + (size_t)w * (size_t)x->width * sap_real_bytes(f64));
+}
+
+/* Converts the parameters of `which` of world w, and the groups that they are in. */
+static void convert(SapPerWorld *e, const SapNumbers *numbers, const Set *which, int w) {
+    unsigned groups = 0;
+    for (int p = 0; p < SAP_NUM_PARAMETERS; p++)
+        if (which->has[p]) {
+            convert_row(e, numbers, p, w);
+            groups |= sap_per_world_groups(e, p);
+        }
+    for (int g = 0; g < SAP_MOST_GROUPS; g++)
+        if (groups >> g & 1)
+            fill_group(e, numbers, g, w);
+}
+
+/* Copies changed rows from `given` to `seen`. Returns whether there are any; `changed` has the parameters. */
+static bool read_changes(SapPerWorld *e, int w, Set *changed) {
+    bool any = false;
     for (int p = 0; p < SAP_NUM_PARAMETERS; p++) {
         const SapPerWorldParameter *x = &e->parameter[p];
-        if (!x->given || !has_changed(x, w))
+        changed->has[p] = x->given && has_changed(x, w);
+        if (!changed->has[p])
             continue;
         memcpy(row_of(x->seen, x, w), row_of(x->given, x, w), x->row);
-        changed |= UINT64_C(1) << p;
+        any = true;
     }
-    return changed;
+    return any;
 }
 
 bool sap_per_world_refresh(SapPerWorld *e, int w) {
-    uint64_t changed = read_changes(e, w);
-    if (!changed)
+    Set changed;
+    if (!read_changes(e, w, &changed))
         return false;
     e->changed[w] = 1;
     if (e->bad[w]) /* values given together with invalid ones are not converted yet */
-        changed = all_parameters;
-    SapModelArrays m = sap_per_world_model(e, w);
-    e->bad[w] = check_rules(e, &m, changed) != SAP_OK;
-    for (int p = 0; p < SAP_NUM_PARAMETERS && !e->bad[w]; p++)
-        if (e->parameter[p].given && (changed >> p & 1))
-            convert_row(e, &m, p, w);
+        changed = all_given(e);
+    SapNumbers numbers = sap_per_world_numbers(e, w);
+    e->bad[w] = check_rules(e, &numbers, &changed) != SAP_OK;
+    if (!e->bad[w])
+        convert(e, &numbers, &changed, w);
     return true;
 }
 
@@ -123,12 +184,18 @@ bool sap_per_world_take_change(SapPerWorld *e, int w) {
     return changed;
 }
 
-SapStatus sap_per_world_check(const SapPerWorld *e, int w) {
-    SapModelArrays m = *e->model;
+SapNumbers sap_per_world_given(const SapPerWorld *e, int w) {
+    SapNumbers numbers = e->numbers;
     for (int p = 0; p < SAP_NUM_PARAMETERS; p++)
         if (e->parameter[p].given)
-            sap_parameter_set(&m, p, row_of(e->parameter[p].given, &e->parameter[p], w));
-    return check_rules(e, &m, all_parameters);
+            sap_parameter_set(&numbers, p, row_of(e->parameter[p].given, &e->parameter[p], w));
+    return numbers;
+}
+
+SapStatus sap_per_world_check(const SapPerWorld *e, int w) {
+    SapNumbers numbers = sap_per_world_given(e, w);
+    Set all = all_given(e);
+    return check_rules(e, &numbers, &all);
 }
 
 /* ---- parameters ---- */
@@ -155,10 +222,10 @@ static void free_parameter(SapPerWorld *e, SapPerWorldParameter *x) {
 
 static SapStatus allocate_parameter(SapPerWorld *e, SapParameter p) {
     SapPerWorldParameter *x = &e->parameter[p];
-    x->size = sap_parameter_rows(e->model, p) * sap_parameter_columns(p);
+    x->size = sap_parameter_rows(&e->numbers, p) * sap_parameter_columns(p);
     x->width = sap_parameter_width(e->plan, p);
     x->row = (size_t)x->size * sap_parameter_bytes(p);
-    for (int f64 = 0; f64 < 2; f64++)
+    for (int f64 = 0; f64 < 2 && x->width > 0; f64++)
         SAP_TRY(allocate_rows(e, &x->constants[f64], (size_t)x->width, sap_real_bytes(f64)));
     SAP_TRY(allocate_rows(e, &x->seen, (size_t)x->size, sap_parameter_bytes(p)));
     if (!e->bad)
@@ -175,14 +242,46 @@ static SapStatus allocate_parameter(SapPerWorld *e, SapParameter p) {
 
 static void fill_parameter(SapPerWorld *e, SapParameter p) {
     const SapPerWorldParameter *x = &e->parameter[p];
-    const void *values = sap_parameter_get(e->model, p);
+    const void *values = sap_parameter_get(&e->numbers, p);
     for (int w = 0; w < e->num_worlds; w++) {
         memcpy(row_of(x->given, x, w), values, x->row);
         memcpy(row_of(x->seen, x, w), values, x->row);
-        SapModelArrays m = sap_per_world_model(e, w);
-        convert_row(e, &m, p, w);
+        SapNumbers numbers = sap_per_world_numbers(e, w);
+        convert_row(e, &numbers, p, w);
     }
 }
+
+/* ---- groups ---- */
+
+/* Groups that a failure leaves behind are freed with the others. */
+static SapStatus allocate_groups(SapPerWorld *e, unsigned groups) {
+    for (int g = 0; g < SAP_MOST_GROUPS; g++) {
+        SapPerWorldGroup *x = &e->group[g];
+        x->width = groups >> g & 1 ? sap_per_world_group_width(e, g) : x->width;
+        for (int f64 = 0; f64 < 2; f64++)
+            if ((groups >> g & 1) && !x->rows[f64])
+                SAP_TRY(allocate_rows(e, &x->rows[f64], (size_t)x->width, sap_real_bytes(f64)));
+    }
+    return SAP_OK;
+}
+
+/* Fills the groups of a parameter and makes the kernels read them. */
+static void add_groups(SapPerWorld *e, SapParameter p, void *law) {
+    unsigned groups = sap_per_world_groups(e, p);
+    for (int w = 0; w < e->num_worlds && groups; w++) {
+        SapNumbers numbers = sap_per_world_numbers(e, w);
+        for (int g = 0; g < SAP_MOST_GROUPS; g++)
+            if (groups >> g & 1)
+                fill_group(e, &numbers, g, w);
+    }
+    for (int g = 0; g < SAP_MOST_GROUPS; g++)
+        for (int f64 = 0; f64 < 2 && (groups >> g & 1); f64++)
+            *e->formulation->group_field(law, g, f64) = (SapField){e->group[g].rows[f64], e->group[g].width};
+    if (e->formulation->allow)
+        e->formulation->allow(&e->numbers, p, law);
+}
+
+/* ---- adding ---- */
 
 /* A world may now have friction or a limit that the model does not have. */
 static bool adds_joint_terms(SapParameter p) {
@@ -194,18 +293,21 @@ static SapBuffer fallback_rows(double *data) {
     return (SapBuffer){.data = data, .stride = 1, .is_f64 = 1};
 }
 
-SapStatus sap_per_world_add(SapPerWorld *e, SapParameter p, SapStepArgs *args) {
+SapStatus sap_per_world_add(SapPerWorld *e, SapParameter p, SapStepArgs *args, void *law) {
     SapPerWorldParameter *x = &e->parameter[p];
     if (x->given)
         return SAP_OK;
-    SapStatus status = allocate_parameter(e, p);
+    SapStatus status = allocate_groups(e, sap_per_world_groups(e, p));
+    if (status == SAP_OK)
+        status = allocate_parameter(e, p);
     if (status != SAP_OK) {
         free_parameter(e, x);
         return status;
     }
     fill_parameter(e, p);
+    add_groups(e, p, law);
     e->count++;
-    for (int f64 = 0; f64 < 2; f64++)
+    for (int f64 = 0; f64 < 2 && sap_parameter_has_constant(p); f64++)
         *sap_parameter_constant(&args->constants[f64], p) = (SapField){x->constants[f64], x->width};
     if (p == SAP_PARAMETER_SHAPE_MATERIAL_MU)
         args->contacts.own_fallback_mu = fallback_rows(e->fallback[0]);

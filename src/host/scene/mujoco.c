@@ -17,7 +17,7 @@ enum { MAX_ARRAYS = 64 };
 /* The keys of the section. */
 typedef struct Keys {
     SapMujocoParameters parameters;
-    bool refsafe, eulerdamp, warmstart;
+    bool refsafe, eulerdamp, warmstart, rows_of_worlds;
     const SapYamlEntry *cone, *integrator, *array[MAX_ARRAYS];
 } Keys;
 
@@ -27,6 +27,7 @@ static const SapSceneField fields[] = {
     SAP_SCENE_FIELD("refsafe", FLAG, Keys, refsafe),
     SAP_SCENE_FIELD("eulerdamp", FLAG, Keys, eulerdamp),
     SAP_SCENE_FIELD("warmstart", FLAG, Keys, warmstart),
+    SAP_SCENE_FIELD("rows_of_worlds", FLAG, Keys, rows_of_worlds),
     SAP_SCENE_FIELD("impratio", NUMBER, Keys, parameters.impratio),
     SAP_SCENE_FIELD("tolerance", NUMBER, Keys, parameters.tolerance),
     SAP_SCENE_FIELD("ls_tolerance", NUMBER, Keys, parameters.ls_tolerance),
@@ -80,6 +81,7 @@ static SapStatus read_words(Keys *keys) {
     keys->parameters.refsafe = keys->refsafe;
     keys->parameters.eulerdamp = keys->eulerdamp;
     keys->parameters.warmstart = keys->warmstart;
+    keys->parameters.rows_of_worlds = keys->rows_of_worlds;
     return SAP_OK;
 }
 
@@ -131,6 +133,7 @@ SapStatus sap_scene_read_mujoco(const SapYamlEntry *entry, SapModel *model) {
     keys.refsafe = keys.parameters.refsafe;
     keys.eulerdamp = keys.parameters.eulerdamp;
     keys.warmstart = keys.parameters.warmstart;
+    keys.rows_of_worlds = keys.parameters.rows_of_worlds;
     SAP_TRY(read_keys(entry, arrays, &keys));
     SAP_TRY(read_words(&keys));
     SAP_TRY(sap_mujoco_check_counts(&keys.parameters));

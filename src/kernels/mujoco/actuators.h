@@ -10,9 +10,9 @@
  * RK4 has activations of its stages, a_i = a + h c_i k_{i-1}, and the step ends with the mean rate
  * (k_1 + 2 k_2 + 2 k_3 + k_4)/6. They depend on controls alone, so a stage computes them from the start of the step. */
 
-/* Element i of the numbers of the law, which all worlds share. */
-KERNEL_FN real mujoco_get(const SapField field[2], int i) {
-    return real_of(((const scalar *)field[SAP_PRECISION == 64].data)[i]);
+/* Element i of a group of numbers of the law. */
+KERNEL_FN real mujoco_get(const Context *ctx, int group, int i) {
+    return field_get(ctx->args->mujoco->number[group][SAP_PRECISION == 64], i, ctx->pack);
 }
 
 /* A force at the start of the step. */
@@ -23,7 +23,7 @@ typedef struct MujocoDrive {
 } MujocoDrive;
 
 KERNEL_FN real actuator_get(const Context *ctx, int a, int column) {
-    return mujoco_get(ctx->args->mujoco->actuator_number, SAP_MUJOCO_ACTUATOR_SIZE * a + column);
+    return mujoco_get(ctx, SAP_MUJOCO_ACTUATORS, SAP_MUJOCO_ACTUATOR_SIZE * a + column);
 }
 
 /* x within the bounds of columns `first` and `first` + 1. */
@@ -32,7 +32,7 @@ KERNEL_FN real actuator_clamp(const Context *ctx, int a, int first, real x) {
 }
 
 KERNEL_FN real actuator_arm(const Context *ctx, int term) {
-    return mujoco_get(ctx->args->mujoco->arm, term);
+    return mujoco_get(ctx, SAP_MUJOCO_ARMS, term);
 }
 
 /* ---- activations ---- */
@@ -184,8 +184,8 @@ RARE_FN MujocoDrive actuators_drive(const Context *ctx, int i) {
         kd = real_fma(r * r, one.kd, kd);
         check = check + one.check;
     }
-    return drive_within(F, kp, kd, mujoco_get(args->actuator_range, 2 * i), mujoco_get(args->actuator_range, 2 * i + 1),
-                        check);
+    return drive_within(F, kp, kd, mujoco_get(ctx, SAP_MUJOCO_ACTUATOR_RANGES, 2 * i),
+                        mujoco_get(ctx, SAP_MUJOCO_ACTUATOR_RANGES, 2 * i + 1), check);
 }
 
 /* Adds h kd r_i r_j of the actuators that move dof i and a dof j on its path to row i of A: entries outside the pattern

@@ -17,7 +17,7 @@
 /* Element i of the parameters of the block. */
 KERNEL_FN real mujoco_block_get(const Context *ctx, const SapModelConstraint *b, int i) {
     int k = (int)(b - ctx->args->plan.block);
-    return mujoco_get(MUJOCO->block, SAP_MUJOCO_BLOCK_SIZE * k + i);
+    return mujoco_get(ctx, SAP_MUJOCO_BLOCKS, SAP_MUJOCO_BLOCK_SIZE * k + i);
 }
 
 /* ---- geometry ---- */

@@ -109,7 +109,7 @@ KERNEL_FN ContactFrame mujoco_place_record(const Context *ctx, int c) {
 
 /* Element i of the parameters of a shape. */
 KERNEL_FN real mujoco_shape_get(const Context *ctx, int shape, int i) {
-    return mujoco_get(MUJOCO->shape, SAP_MUJOCO_SHAPE_SIZE * shape + i);
+    return mujoco_get(ctx, SAP_MUJOCO_SHAPES, SAP_MUJOCO_SHAPE_SIZE * shape + i);
 }
 
 /* The pair of the shapes of slot c that has parameters of its own, or -1. */
@@ -125,7 +125,7 @@ KERNEL_FN int mujoco_pair(const Context *ctx, int c) {
 
 /* Element i of the parameters of a pair. */
 KERNEL_FN real mujoco_pair_get(const Context *ctx, int pair, int i) {
-    return mujoco_get(MUJOCO->pair, SAP_MUJOCO_PAIR_SIZE * pair + i);
+    return mujoco_get(ctx, SAP_MUJOCO_PAIRS, SAP_MUJOCO_PAIR_SIZE * pair + i);
 }
 
 /* The margin of slot c: of its pair, or the sum of its shapes'. */
@@ -219,7 +219,7 @@ STAGE_FN void stage_contact_geometry(const Context *ctx) {
 KERNEL_FN real mujoco_side_weight(const Context *ctx, int c, int side) {
     int shape = SLOT_SETUP_INTS(shape, c)[side], link = SLOT_SETUP_INTS(link, c)[side];
     return shape >= 0  ? mujoco_shape_get(ctx, shape, SAP_MUJOCO_SHAPE_WEIGHT)
-           : link >= 0 ? mujoco_get(MUJOCO->link, link)
+           : link >= 0 ? mujoco_get(ctx, SAP_MUJOCO_LINKS, link)
                        : real_of(0);
 }
 
@@ -471,17 +471,9 @@ KERNEL_FN real mujoco_side(const Context *ctx, int c, int side, int i) {
     return s < 0 ? real_nan() : mujoco_shape_get(ctx, s, i); /* without any shape there is no material */
 }
 
-/* Same for a parameter that is a whole number. */
-KERNEL_FN real mujoco_side_whole(const Context *ctx, int c, int side, int i) {
-    const int *shape = SLOT_SETUP_INTS(shape, c);
-    int s = shape[side] >= 0 ? shape[side] : shape[1 - side];
-    return s < 0 ? real_nan() : real_of((scalar)MUJOCO->shape_whole[SAP_MUJOCO_SHAPE_WHOLE_SIZE * s + i]);
-}
-
 /* The share of side 0: 0 or 1 if the priorities differ, else by solmix. */
 KERNEL_FN real mujoco_share(const Context *ctx, int c, mask *same) {
-    real p0 = mujoco_side_whole(ctx, c, 0, SAP_MUJOCO_SHAPE_PRIORITY),
-         p1 = mujoco_side_whole(ctx, c, 1, SAP_MUJOCO_SHAPE_PRIORITY);
+    real p0 = mujoco_side(ctx, c, 0, SAP_MUJOCO_SHAPE_PRIORITY), p1 = mujoco_side(ctx, c, 1, SAP_MUJOCO_SHAPE_PRIORITY);
     real s0 = mujoco_side(ctx, c, 0, SAP_MUJOCO_SHAPE_SOLMIX), s1 = mujoco_side(ctx, c, 1, SAP_MUJOCO_SHAPE_SOLMIX);
     real zero = real_of(0), one = real_of(1), half = real_of(K(0.5));
     mask none0 = s0 < MUJOCO_MINVAL, none1 = s1 < MUJOCO_MINVAL;
@@ -500,8 +492,7 @@ KERNEL_FN void mujoco_material_mix(const Context *ctx, int c, MujocoMaterial *ou
     mask first = share > K(0.5);
     /* the numbers of both sides, a and b */
 #define SIDES(i) real a = mujoco_side(ctx, c, 0, (i)), b = mujoco_side(ctx, c, 1, (i))
-    real dim0 = mujoco_side_whole(ctx, c, 0, SAP_MUJOCO_SHAPE_CONDIM),
-         dim1 = mujoco_side_whole(ctx, c, 1, SAP_MUJOCO_SHAPE_CONDIM);
+    real dim0 = mujoco_side(ctx, c, 0, SAP_MUJOCO_SHAPE_CONDIM), dim1 = mujoco_side(ctx, c, 1, SAP_MUJOCO_SHAPE_CONDIM);
     out->dim = real_select(same, real_max(dim0, dim1), real_select(first, dim0, dim1));
     for (int i = 0; i < 5; i++) {
         SIDES(SAP_MUJOCO_SHAPE_FRICTION + friction[i]);
@@ -525,7 +516,7 @@ KERNEL_FN void mujoco_material_mix(const Context *ctx, int c, MujocoMaterial *ou
 
 /* The material of a pair with its own parameters. */
 KERNEL_FN void mujoco_material_pair(const Context *ctx, int pair, MujocoMaterial *out) {
-    out->dim = real_of((scalar)MUJOCO->pair_condim[pair]);
+    out->dim = mujoco_pair_get(ctx, pair, SAP_MUJOCO_PAIR_CONDIM);
     out->margin = mujoco_pair_get(ctx, pair, SAP_MUJOCO_PAIR_MARGIN);
     for (int i = 0; i < 5; i++) {
         out->friction[i] = mujoco_pair_get(ctx, pair, SAP_MUJOCO_PAIR_FRICTION + i);
@@ -552,7 +543,7 @@ KERNEL_FN void mujoco_regularise(const Context *ctx, const MujocoGains *g, real 
     real zero = real_of(0), one = real_of(1);
     mask rough = dim > K(1.0);
     real mu2 = law->mu[0] * law->mu[0];
-    real m2 = mu2 / real_max(real_of((scalar)MUJOCO->impratio), real_of(MUJOCO_MINVAL));
+    real m2 = mu2 / real_max(mujoco_get(ctx, SAP_MUJOCO_OPTIONS, SAP_MUJOCO_OPTION_IMPRATIO), real_of(MUJOCO_MINVAL));
     bool elliptic = MUJOCO->elliptic;
     real R = mujoco_R(&step, g, elliptic ? w : real_fma(mu2, w, w)), edge = K(2.0) * m2 * R;
     law->R_n = elliptic ? R : real_select(rough, zero, R);

@@ -36,9 +36,10 @@ enum {
     SAP_MUJOCO_BLOCK_SIZE = 21
 };
 
-/* Columns of the parameters of a shape that are whole, and of the others. */
-enum { SAP_MUJOCO_SHAPE_CONDIM, SAP_MUJOCO_SHAPE_PRIORITY, SAP_MUJOCO_SHAPE_WHOLE_SIZE };
+/* Columns of the parameters of a shape. */
 enum {
+    SAP_MUJOCO_SHAPE_CONDIM,
+    SAP_MUJOCO_SHAPE_PRIORITY, /* a number in the order of the priorities */
     SAP_MUJOCO_SHAPE_SOLMIX,
     SAP_MUJOCO_SHAPE_MARGIN,
     SAP_MUJOCO_SHAPE_WEIGHT,   /* translational invweight0 of its body */
@@ -62,6 +63,7 @@ enum {
 
 /* Columns of the parameters of a pair of shapes. */
 enum {
+    SAP_MUJOCO_PAIR_CONDIM,
     SAP_MUJOCO_PAIR_MARGIN,
     SAP_MUJOCO_PAIR_FRICTION, /* slide, slide, spin, roll, roll */
     SAP_MUJOCO_PAIR_SOLREF = SAP_MUJOCO_PAIR_FRICTION + 5,
@@ -79,6 +81,30 @@ enum {
     SAP_MUJOCO_ACTUATOR_ACT = SAP_MUJOCO_ACTUATOR_FORCE + 2,
     SAP_MUJOCO_ACTUATOR_TAU = SAP_MUJOCO_ACTUATOR_ACT + 2,
     SAP_MUJOCO_ACTUATOR_SIZE
+};
+
+/* Columns of the options of a solve. */
+enum {
+    SAP_MUJOCO_OPTION_IMPRATIO,
+    SAP_MUJOCO_OPTION_TOLERANCE,
+    SAP_MUJOCO_OPTION_ITERATIONS,
+    SAP_MUJOCO_OPTION_LS_TOLERANCE,
+    SAP_MUJOCO_OPTION_LS_ITERATIONS,
+    SAP_MUJOCO_OPTION_SIZE
+};
+
+/* The numbers of a model: groups of rows, which all worlds share, or of which every world has its own. */
+enum {
+    SAP_MUJOCO_BLOCKS,          /* [num_blocks][SAP_MUJOCO_BLOCK_SIZE] */
+    SAP_MUJOCO_LINKS,           /* [nl] translational body_invweight0 */
+    SAP_MUJOCO_DOFS,            /* [nv][SAP_MUJOCO_DOF_SIZE], internal order */
+    SAP_MUJOCO_SHAPES,          /* [ns][SAP_MUJOCO_SHAPE_SIZE] */
+    SAP_MUJOCO_PAIRS,           /* [num_pairs][SAP_MUJOCO_PAIR_SIZE] */
+    SAP_MUJOCO_ACTUATORS,       /* [num_actuators][SAP_MUJOCO_ACTUATOR_SIZE] */
+    SAP_MUJOCO_ARMS,            /* [terms] moment arms */
+    SAP_MUJOCO_ACTUATOR_RANGES, /* [nv][2] bounds of the sum of the actuators' forces, internal order */
+    SAP_MUJOCO_OPTIONS,         /* [SAP_MUJOCO_OPTION_SIZE] */
+    SAP_MUJOCO_NUM_GROUPS
 };
 
 /* How an activation follows the control: the numbers of enum mjtDyn. */
@@ -101,7 +127,7 @@ typedef struct SapMujocoTerm {
 } SapMujocoTerm;
 
 /* What drives dofs (SapMujocoArgs.driven). */
-enum { SAP_MUJOCO_SERVOS = 1, SAP_MUJOCO_ACTUATORS = 2 };
+enum { SAP_MUJOCO_HAS_SERVOS = 1, SAP_MUJOCO_HAS_ACTUATORS = 2 };
 
 /* The laws of the row of a coordinate; the row of an equality has one law. */
 enum { SAP_MUJOCO_LAW_LOWER, SAP_MUJOCO_LAW_UPPER, SAP_MUJOCO_LAW_FRICTIONLOSS, SAP_MUJOCO_LAWS };
@@ -130,28 +156,17 @@ typedef struct SapMujocoArgs {
     int implicitfast; /* 1: and so is the gyroscopic force of free bodies */
     int refsafe;      /* 1: time constants are at least 2 h */
     int warmstart;    /* 1: a solve starts from the guess if that has no larger cost than v* */
-    int driven;       /* SAP_MUJOCO_SERVOS: some dof has a servo; SAP_MUJOCO_ACTUATORS: there are actuators */
+    int driven;       /* SAP_MUJOCO_HAS_SERVOS: of some dof, SAP_MUJOCO_HAS_ACTUATORS */
     int couples;      /* 1: after the solve, damping of actuators couples the dofs of their terms (implicitfast) */
     int tendons_pull; /* 1: some tendon has a spring, a damper or a servo */
-    int iterations, ls_iterations;
-    double tolerance, ls_tolerance, impratio;
     /* numbers of the model, f32 and f64 */
-    SapField block[2]; /* [num_blocks][SAP_MUJOCO_BLOCK_SIZE] */
-    SapField link[2];  /* [nl] translational body_invweight0 */
-    SapField dof[2];   /* [nv][SAP_MUJOCO_DOF_SIZE], internal order */
-    SapField shape[2]; /* [ns][SAP_MUJOCO_SHAPE_SIZE] */
+    SapField number[SAP_MUJOCO_NUM_GROUPS][2];
     int num_pairs;
-    const int *shape_whole; /* [ns][SAP_MUJOCO_SHAPE_WHOLE_SIZE] */
-    const int *pair_shape;  /* [num_pairs][2] */
-    const int *pair_condim; /* [num_pairs] */
-    SapField pair[2];       /* [num_pairs][SAP_MUJOCO_PAIR_SIZE] */
+    const int *pair_shape; /* [num_pairs][2] */
     int num_actuators;
     const SapMujocoActuator *actuator;    /* [num_actuators] */
     const SapMujocoTerm *term;            /* [terms of all actuators] actuator after actuator */
     const int *dof_term_start, *dof_term; /* [nv + 1] first entry of each dof in the list of its terms */
-    SapField actuator_number[2];          /* [num_actuators][SAP_MUJOCO_ACTUATOR_SIZE] */
-    SapField arm[2];                      /* [terms] moment arms */
-    SapField actuator_range[2];           /* [nv][2] bounds of the sum of the actuators' forces, internal order */
     /* of a call */
     SapBuffer contact; /* [num_worlds][given_capacity][SAP_MUJOCO_CONTACT_SIZE]; absent: contacts of collision */
     SapBuffer ctrl, act_in, act_out; /* [num_worlds][num_actuators]; may be absent */

@@ -8,7 +8,7 @@
  * damping (formulation_damping). Forces of tendons are explicit. */
 
 KERNEL_FN real mujoco_dof_get(const Context *ctx, int i, int column) {
-    return mujoco_get(ctx->args->mujoco->dof, SAP_MUJOCO_DOF_SIZE * i + column);
+    return mujoco_get(ctx, SAP_MUJOCO_DOFS, SAP_MUJOCO_DOF_SIZE * i + column);
 }
 
 /* The servo of dof i. */
@@ -19,14 +19,17 @@ KERNEL_FN MujocoDrive mujoco_servo(const Context *ctx, int i) {
     int given = args->plan.dof_public[i], coord = args->plan.dof_coord[i];
     real kp = mujoco_dof_get(ctx, i, SAP_MUJOCO_DRIVE_KP), kd = mujoco_dof_get(ctx, i, SAP_MUJOCO_DRIVE_KD);
     mask exists = (kp > zero) | (kd > zero);
-    if (!mask_any(exists)) /* gains come from the model, so all worlds agree */
+    if (!mask_any(exists))
         return out;
     real q_d = buffer_get(args->target_pos, given, ctx->pack), v_d = buffer_get(args->target_vel, given, ctx->pack);
     real lower = mujoco_dof_get(ctx, i, SAP_MUJOCO_DRIVE_LOWER), upper = mujoco_dof_get(ctx, i, SAP_MUJOCO_DRIVE_UPPER);
     real u = buffer_get(args->act, given, ctx->pack);
     real error = coord < 0 ? zero : q_d - view_get(FM_VIEW(q), coord);
     real F = real_fma(kp, error, real_fma(kd, v_d - view_get(FM_VIEW(v0), i), u));
-    return drive_within(F, kp, kd, lower, upper, check_of(q_d) + check_of(v_d) + check_of(u));
+    out = drive_within(F, kp, kd, lower, upper, check_of(q_d) + check_of(v_d) + check_of(u));
+    out.force = real_select(exists, out.force, zero);
+    out.check = real_select(exists, out.check, zero);
+    return out;
 }
 
 /* The servo and the actuators of dof i. */
@@ -36,9 +39,9 @@ STAGE_FN MujocoDrive mujoco_drive(const Context *ctx, int i) {
     int driven = ctx->args->mujoco->driven;
     if (!driven)
         return out;
-    if (driven & SAP_MUJOCO_SERVOS)
+    if (driven & SAP_MUJOCO_HAS_SERVOS)
         out = mujoco_servo(ctx, i);
-    if (driven & SAP_MUJOCO_ACTUATORS) {
+    if (driven & SAP_MUJOCO_HAS_ACTUATORS) {
         MujocoDrive more = actuators_drive(ctx, i);
         out.force = out.force + more.force;
         out.kp = out.kp + more.kp;

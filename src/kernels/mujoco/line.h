@@ -146,7 +146,7 @@ STAGE_FN ExactSearch exact_search(const Context *ctx, const Line *line, real len
     ExactSearch s;
     s.line = line;
     s.tolerance = tolerance;
-    s.most = real_of((scalar)ctx->args->mujoco->ls_iterations);
+    s.most = mujoco_get(ctx, SAP_MUJOCO_OPTIONS, SAP_MUJOCO_OPTION_LS_ITERATIONS);
     s.count = s.a = s.change = real_of(0);
     s.open = open & mask_not(length < K(1e-15) * STAGE_H);
     ExactPoint p2 = exact_first(ctx, &s), p1 = exact_newton(ctx, &s, &p2, s.open, &p2);

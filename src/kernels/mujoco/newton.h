@@ -20,10 +20,10 @@
 #define MUJOCO_KEEPS_FACTOR (SAP_PRECISION == 32 && TEAM_OF_ONE)
 
 typedef struct MujocoNewton {
-    mask open;    /* worlds that still iterate */
-    mask changed; /* worlds whose H differs from the last factor's */
-    real scale;   /* 1/(h trace A) */
-    real tolerance;
+    mask open;                          /* worlds that still iterate */
+    mask changed;                       /* worlds whose H differs from the last factor's */
+    real scale;                         /* 1/(h trace A) */
+    real tolerance, ls_tolerance, most; /* options of the solve; most: iterations */
     real decrement, improvement;
     mask flat; /* worlds whose gradient is small enough */
     SolveResult *result;
@@ -110,19 +110,18 @@ STAGE_FN void mujoco_stop_before(int k, MujocoNewton *n) {
 }
 
 /* The test of the decrement. Before the first step the gradient must be small too. */
-STAGE_FN void mujoco_stop(const Context *ctx, int k, MujocoNewton *n) {
+KERNEL_FN void mujoco_stop(int k, MujocoNewton *n) {
     mask small = n->decrement < n->tolerance;
     mujoco_close(n, k, k == 0 ? n->flat & small : mask_none(), k == 0 ? mask_none() : small);
-    if (k >= ctx->args->mujoco->iterations) {
-        n->result->limit = n->open;
-        n->open = mask_none();
-    }
+    mask ends = n->open & (n->most <= real_of((scalar)k));
+    n->result->limit = n->result->limit | ends;
+    n->open = n->open & mask_not(ends);
 }
 
 /* The slope along d that the line search accepts; length = |d|. */
 KERNEL_FN real mujoco_line_tolerance(const Context *ctx, const MujocoNewton *n, real length) {
     const real *d = NEWTON(d), *r = SOLVE(r), *impulse = SOLVE(impulse);
-    real tolerance = n->tolerance * (scalar)ctx->args->mujoco->ls_tolerance * length / n->scale, size = real_of(0);
+    real tolerance = n->tolerance * n->ls_tolerance * length / n->scale, size = real_of(0);
     for (int i = 0; SAP_PRECISION == 32 && i < ctx->args->plan.nv; i++)
         size = real_fma(real_abs(d[i]), real_abs(r[i]) + real_abs(impulse[i]), size);
     return SAP_PRECISION == 32 ? real_max(tolerance, MUJOCO_ROUNDING * size) : tolerance;
@@ -154,7 +153,10 @@ STAGE_FN void mujoco_solve(const Context *ctx, mask constrained, SolveResult *ou
     n.open = constrained;
     n.changed = mask_all();
     n.scale = K(1.0) / (STAGE_H * problem_trace(ctx));
-    n.tolerance = real_max(real_of((scalar)ctx->args->mujoco->tolerance), real_of(MUJOCO_LEAST_TOLERANCE));
+    n.tolerance =
+        real_max(mujoco_get(ctx, SAP_MUJOCO_OPTIONS, SAP_MUJOCO_OPTION_TOLERANCE), real_of(MUJOCO_LEAST_TOLERANCE));
+    n.ls_tolerance = mujoco_get(ctx, SAP_MUJOCO_OPTIONS, SAP_MUJOCO_OPTION_LS_TOLERANCE);
+    n.most = mujoco_get(ctx, SAP_MUJOCO_OPTIONS, SAP_MUJOCO_OPTION_ITERATIONS);
     n.improvement = real_of(0);
     const SapPattern *pattern = linear_pattern(ctx);
     PROFILE(ctx, SAP_SECTION_EVALUATE);
@@ -165,7 +167,7 @@ STAGE_FN void mujoco_solve(const Context *ctx, mask constrained, SolveResult *ou
         if (!mask_any(n.open))
             break;
         mujoco_direction(ctx, pattern, &n);
-        mujoco_stop(ctx, k, &n);
+        mujoco_stop(k, &n);
         if (!mask_any(n.open))
             break;
         PROFILE(ctx, SAP_SECTION_LINE_SEARCH);
