@@ -13,8 +13,9 @@
 SAP_BEGIN_DECLS
 
 /* Keeps the inputs of the last `calls` (1 .. 1024) calls of sap_batch_step with num_steps > 0: copies of joint_q,
- * joint_qd and the control arrays of all worlds before the call, and their status after it. A batch has one guard: a
- * second call with the same number does nothing, and with another number it fails. The call allocates calls * n * (nq +
+ * joint_qd and the control arrays of all worlds before the call, and their status after it; with MuJoCo's law also what
+ * it remembers of earlier steps, activations and accelerations. A batch has one guard: a second call with the same
+ * number does nothing, and with another number it fails. The call allocates calls * n * (nq +
  * 5 nv + 6 nb) numbers of the batch's type, and 8 bytes per world and call; steps allocate nothing. SapControl.guess is
  * not kept. On a GPU the copies stay in its memory and do not wait; a captured step writes to the place that it had
  * when it was captured. */

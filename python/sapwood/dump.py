@@ -20,7 +20,7 @@ from ._library import DumpCallStruct, DumpStruct, OptionsStruct, check, lib
 from .arguments import integer
 from .arrays import Handle, memory_view
 from .batch import CONTROL, FAILED, STATE, Batch, status_names
-from .model import Model
+from .model import Model, law_numbers
 from .options import Options
 
 
@@ -59,6 +59,7 @@ class Dump:
         found = pointer.contents
         self._handle = Handle(ctypes.cast(pointer, ctypes.c_void_p).value, "sap_dump_destroy")
         self.model = Model._part(found.model, self._handle)
+        self.model.mujoco = law_numbers(self.model)
         self.world, self.num_worlds = int(found.world), int(found.num_worlds)
         self.options = Options(None)
         ctypes.memmove(ctypes.byref(self.options.struct), ctypes.byref(found.options), ctypes.sizeof(OptionsStruct))
@@ -81,7 +82,9 @@ class Dump:
 
     def _view(self, address: int, rows: int, name: str) -> NDArray[Any]:
         m = self.model
-        count = {"tendon": m.num_tendons, "constraint": m.num_constraints}.get(name.split("_")[0], m.num_dofs)
+        actuators = m.mujoco["num_actuators"] if m.mujoco else 0
+        counts = {"tendon": m.num_tendons, "constraint": m.num_constraints, "actuator": actuators}
+        count = counts.get(name.split("_")[0], m.num_dofs)
         width = {"joint_q": (m.num_coords,), "body_f": (m.num_bodies, 6)}.get(name, (count,))
         dtype = np.int32 if name == "constraint_active" else self.dtype
         return memory_view(address, (rows, *width), dtype, self._handle, writable=False)

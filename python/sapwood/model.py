@@ -140,7 +140,7 @@ class Model(ModelArrays):
         model, found = cls.__new__(cls), scene.contents
         model._take(found.model, found.dt)
         found.model = None
-        model.mujoco = _law_numbers(model)
+        model.mujoco = law_numbers(model)
         model.options = Options(None)
         ctypes.memmove(ctypes.byref(model.options.struct), ctypes.byref(found.options), ctypes.sizeof(OptionsStruct))
         lib.sap_scene_destroy(scene)
@@ -453,7 +453,7 @@ def _law_of(numbers: Mapping[str, Any], model: Any) -> tuple[Any, list[Any]]:
     return struct, keep
 
 
-def _law_numbers(model: Model) -> dict[str, Any] | None:
+def law_numbers(model: Model) -> dict[str, Any] | None:
     """The numbers of MuJoCo's law that a model has, in the form of the constructor's argument."""
     pointer = lib.sap_model_mujoco(model.pointer)
     if not pointer:
@@ -471,7 +471,7 @@ def _law_numbers(model: Model) -> dict[str, Any] | None:
 def parameter_of(model: Model, name: str) -> Any:
     """The model's value of a parameter of worlds (Batch.expand)."""
     law = name.removeprefix("mujoco_")
-    return getattr(model, name) if law == name else (_law_numbers(model) or {})[law]
+    return getattr(model, name) if law == name else (law_numbers(model) or {})[law]
 
 
 def _check_size(name: str, array: NDArray[Any], shape: tuple[int, ...]) -> None:

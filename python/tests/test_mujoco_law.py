@@ -507,3 +507,15 @@ def test_a_pair_that_is_listed_twice_is_lost() -> None:
     text = text.replace("</contact>", '<pair name="again" geom1="floor" geom2="ball"/></contact>')
     with pytest.raises(NotCarriedOver, match="pair 'again': geoms that another pair has already"):
         sapwood.Model.from_mjmodel(mujoco.MjModel.from_xml_string(text), strict=True, law="mujoco")
+
+
+def test_both_limits_of_a_joint_act_where_its_margin_exceeds_its_range() -> None:
+    text = """<mujoco><compiler autolimits="true"/><worldbody><body><joint axis="0 1 0" range="0 5" margin="0.2"/>
+ <geom type="capsule" size="0.03" fromto="0 0 0 0.3 0 0"/></body></worldbody></mujoco>"""
+    m = mujoco.MjModel.from_xml_string(text)
+    d, batch = mujoco.MjData(m), batch_of(m)
+    for _ in range(50):
+        mujoco.mj_step(m, d)
+        batch.step()
+        assert d.nefc == 2
+        assert abs(batch.qpos[0, 0] - d.qpos[0]) < 1e-14

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -364,3 +365,31 @@ def test_an_attached_weld_holds_the_present_pose() -> None:
     error = np.abs(batch.constraint_error[:, 3:9]).max(axis=1)  # after the three rows of the connect
     assert error[0] > 0.05 and error[1] < 0.01
     assert np.array_equal(batch.constraint_active[:, weld], [1, 1])
+
+
+@pytest.mark.parametrize("integrator", ["Euler", "RK4"])
+def test_a_dump_repeats_a_world_with_its_memory_bit_for_bit(integrator: str, tmp_path: Path) -> None:
+    """Steps depend on accelerations of earlier ones and on activations; a dump has both, and the law of the model."""
+    model, path = imported(compiled(GENERAL, integrator)), tmp_path / "world.dump"
+    batch = sapwood.Batch(model, 5, options={"threads": 2, "lanes": 4})
+    batch.expand("mujoco_shape_friction")[2] *= 0.5
+    batch.expand("body_mass")[2] *= 1.5
+    batch.guard(3)
+    start(batch)
+    for _ in range(6):
+        batch.step(2)
+    batch.joint_qd[2, 7] = np.nan
+    batch.step(3)
+    batch.dump(2, path)
+    dump = sapwood.Dump(path)
+    assert dump.model.mujoco is not None and dump.model.mujoco["num_actuators"] == 2
+    assert np.array_equal(dump.actuator_ctrl[0], batch.actuator_ctrl[2])
+    assert [call.status_text for call in dump.calls][-1] == ["nonfinite_state"]
+    for options in ({}, {"lanes": 1}, {"lanes": 8}):
+        replay = dump.replay(options)
+        assert replay.same, options
+    with dump.batch(0) as again:
+        assert np.abs(again.actuator_act).max() > 0 and np.abs(again.dof_cache).max() > 0
+        again.dof_cache[:] = 0
+        again.step(dump.calls[0].n)
+        assert not np.array_equal(again.joint_qd[0], dump.joint_qd[1])

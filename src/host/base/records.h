@@ -24,7 +24,7 @@ typedef enum SapRecordType {
     SAP_RECORD_TEXT /* bytes */
 } SapRecordType;
 
-enum { SAP_RECORD_NAME_SIZE = 48, SAP_MAX_RECORDS = 256 };
+enum { SAP_RECORD_NAME_SIZE = 48, SAP_MAX_RECORDS = 384 };
 
 /* ---- writing ---- */
 

@@ -1,6 +1,6 @@
 /* Dumps: writing a world of a batch with a guard, and reading it again (sapwood/guard.h).
  *
- * Records of the file: version, world, dtype, options; model/...; parameters/...; calls/..., with one row per kept
+ * Records of the file: version, world, dtype, options; model/...; mujoco/... with that law; parameters/...; calls/..., with one row per kept
  * call; results/... of the last call. */
 #include <sapwood/guard.h>
 
@@ -105,7 +105,8 @@ static void write_steps(SapRecordWriter *writer, const SapGuard *g) {
 static size_t widest_input(const SapBatch *b) {
     size_t widest = sizeof(double);
     for (int i = 0; i < sap_batch_num_rows; i++) {
-        size_t bytes = sap_guard_is_input(&sap_batch_rows[i]) ? sap_batch_row_bytes(b, &sap_batch_rows[i]) : 0;
+        size_t bytes =
+            sap_guard_is_input(b->formulation, &sap_batch_rows[i]) ? sap_batch_row_bytes(b, &sap_batch_rows[i]) : 0;
         widest = bytes > widest ? bytes : widest;
     }
     return widest;
@@ -117,7 +118,7 @@ static SapStatus write_calls(SapRecordWriter *writer, SapBatch *b, int world) {
         return SAP_ERROR_MEMORY;
     SapStatus status = write_kept(writer, b, world, sap_batch_row(SAP_BATCH_STATUS), host);
     for (int i = 0; i < sap_batch_num_rows && status == SAP_OK; i++)
-        if (sap_guard_is_input(&sap_batch_rows[i]))
+        if (sap_guard_is_input(b->formulation, &sap_batch_rows[i]))
             status = write_kept(writer, b, world, &sap_batch_rows[i], host);
     free(host);
     write_steps(writer, b->guard);
@@ -163,6 +164,8 @@ static SapStatus write_dump(SapRecordWriter *writer, SapBatch *b, int world) {
     sap_records_put(writer, "", "dtype", SAP_RECORD_I32, &dtype, 1);
     SAP_TRY(write_options(writer, &b->options));
     sap_model_write_records(writer, sap_model_arrays(b->model));
+    if (b->formulation->write_records)
+        b->formulation->write_records(writer, b->model);
     write_parameters(writer, b, world);
     SAP_TRY(write_calls(writer, b, world));
     return write_results(writer, b, world);
@@ -318,6 +321,8 @@ static SapBatch shape_of(const OwnedDump *d) {
                       .nq = a->num_coords,
                       .nv = a->num_dofs,
                       .nb = a->num_bodies,
+                      .formulation = sap_formulation_of(&d->dump.options),
+                      .num_actuators = sap_model_num_actuators(d->model),
                       .num_constraints = a->num_constraints,
                       .num_tendons = a->num_tendons};
 }
@@ -336,7 +341,7 @@ static SapStatus read_arrays(OwnedDump *d) {
     const int calls = d->dump.num_calls;
     const void *data;
     for (int i = 0; i < sap_batch_num_rows; i++)
-        if (sap_guard_is_input(&sap_batch_rows[i]))
+        if (sap_guard_is_input(shape.formulation, &sap_batch_rows[i]))
             SAP_TRY(read_input(d, &shape, &sap_batch_rows[i]));
     d->dump.inputs = d->arrays.state;
     d->dump.controls = d->arrays.control;
@@ -365,7 +370,10 @@ static SapStatus read_results(OwnedDump *d) {
 static SapStatus fill_dump(OwnedDump *d) {
     SAP_TRY(check_version(&d->records));
     SAP_TRY(read_header(d));
+    const SapFormulation *formulation = sap_formulation_of(&d->dump.options);
     SAP_TRY(sap_model_read_records(&d->records, &d->model));
+    if (formulation->read_records)
+        SAP_TRY(formulation->read_records(&d->records, d->model));
     d->dump.model = d->model;
     SAP_TRY(read_parameters(d));
     SAP_TRY(read_calls(d));
@@ -438,9 +446,9 @@ static SapStatus put_inputs(const OwnedDump *d, int call, SapBatch *batch, char 
     for (int i = 0; i < sap_batch_num_rows; i++) {
         const SapBatchRow *row = &sap_batch_rows[i];
         size_t bytes = sap_batch_row_bytes(batch, row);
-        if (!sap_guard_is_input(row))
-            continue;
         const char *from = sap_batch_row_get(&d->arrays, row);
+        if (!sap_guard_is_input(batch->formulation, row) || !from) /* another formulation may read more */
+            continue;
         for (size_t w = 0; w < num_worlds; w++)
             memcpy(host + w * bytes, from + (size_t)call * bytes, bytes);
         SAP_TRY(sap_batch_write(batch, (SapBatchField)row->field, host, num_worlds * bytes));

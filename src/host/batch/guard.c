@@ -7,12 +7,14 @@
 #include "host/base/fail.h"
 #include "host/base/memory.h"
 
-bool sap_guard_is_input(const SapBatchRow *row) {
-    return row->field == SAP_BATCH_JOINT_Q || row->field == SAP_BATCH_JOINT_QD || row->reset == SAP_FIELD_TO_CONTROL;
+bool sap_guard_is_input(const SapFormulation *formulation, const SapBatchRow *row) {
+    bool is_memory = row->field == SAP_BATCH_DOF_CACHE || row->field == SAP_BATCH_ACTUATOR_ACT;
+    return row->field == SAP_BATCH_JOINT_Q || row->field == SAP_BATCH_JOINT_QD || row->reset == SAP_FIELD_TO_CONTROL ||
+           (formulation->has_memory && is_memory);
 }
 
-static bool is_kept(const SapBatchRow *row) {
-    return sap_guard_is_input(row) || row->field == SAP_BATCH_STATUS;
+static bool is_kept(const SapBatch *b, const SapBatchRow *row) {
+    return sap_guard_is_input(b->formulation, row) || row->field == SAP_BATCH_STATUS;
 }
 
 /* The place of a call, and where an array of all worlds begins there. */
@@ -24,20 +26,20 @@ static char *array_of(const SapGuard *g, long long call, const SapBatchRow *row)
 }
 
 /* The bit of an input in SapSnapshot.copied. */
-static int bit_of(const SapBatchRow *row) {
+static int bit_of(const SapBatch *b, const SapBatchRow *row) {
     int bit = 0;
     for (const SapBatchRow *before = sap_batch_rows; before < row; before++)
-        bit += sap_guard_is_input(before);
+        bit += sap_guard_is_input(b->formulation, before);
     return bit;
 }
 
 SapStatus sap_guard_read(SapBatch *b, const char *what, long long call, const SapBatchRow *row, int world, void *host) {
     size_t bytes = sap_batch_row_bytes(b, row);
     uint32_t copied = ~0u;
-    if (sap_guard_is_input(row))
+    if (sap_guard_is_input(b->formulation, row))
         SAP_TRY(b->backend->read(b, what, (uint32_t *)(place_of(b->guard, call) + b->guard->copied) + world, &copied,
                                  sizeof copied));
-    if (copied >> bit_of(row) & 1)
+    if (copied >> bit_of(b, row) & 1)
         return b->backend->read(b, what, array_of(b->guard, call, row) + (size_t)world * bytes, host, bytes);
     memset(host, 0, bytes);
     return SAP_OK;
@@ -50,7 +52,7 @@ static void lay_out(const SapBatch *b, SapGuard *g) {
     size_t bytes = 0, n = (size_t)b->num_worlds;
     for (int i = 0; i < sap_batch_num_rows; i++) {
         g->offset[i] = bytes;
-        if (is_kept(&sap_batch_rows[i]))
+        if (is_kept(b, &sap_batch_rows[i]))
             bytes += n * sap_batch_row_bytes(b, &sap_batch_rows[i]);
     }
     g->copied = bytes;
@@ -128,7 +130,7 @@ SapStatus sap_guard_begin(SapBatch *b, double h, int num_steps) {
     for (int i = 0; i < sap_batch_num_rows; i++) {
         const SapBatchRow *row = &sap_batch_rows[i];
         const void *from;
-        if (!sap_guard_is_input(row))
+        if (!sap_guard_is_input(b->formulation, row))
             continue;
         SAP_TRY(find_array(b, row, &from));
         g->kept.row[g->kept.num_rows++] =

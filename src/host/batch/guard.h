@@ -8,8 +8,9 @@
 
 enum { SAP_GUARD_MAX_CALLS = 1024 };
 
-/* Whether a step reads the array: joint_q, joint_qd and the control. */
-bool sap_guard_is_input(const SapBatchRow *row);
+/* Whether a step of a batch with this formulation reads the array: joint_q, joint_qd and the control, and the memory that
+ * the formulation has of earlier steps. */
+bool sap_guard_is_input(const SapFormulation *formulation, const SapBatchRow *row);
 
 typedef struct SapGuardCall {
     double h;

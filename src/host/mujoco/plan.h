@@ -8,6 +8,8 @@
 #include "host/plan/formulation.h"
 
 SapStatus sap_mujoco_create_args(const SapModel *model, const SapPlan *plan, SapFormulationArgs *out);
+void sap_mujoco_write_records(SapRecordWriter *writer, const SapModel *model);
+SapStatus sap_mujoco_read_records(SapRecords *records, const SapModel *model);
 void sap_mujoco_visit_pointers(void *args, SapVisitPointer *visit, void *context);
 int sap_mujoco_group_width(const SapNumbers *numbers, const SapPlan *plan, int group);
 void sap_mujoco_fill_group(const SapNumbers *numbers, const SapPlan *plan, int group, int f64, void *row);

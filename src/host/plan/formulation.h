@@ -13,6 +13,7 @@
 #include <sapwood/solver.h>
 #include <sapwood/state.h>
 
+#include "host/base/records.h"
 #include "host/model/parameters.h"
 #include "kernels/data/args.h"
 
@@ -77,6 +78,10 @@ typedef struct SapFormulation {
     SapStatus (*weigh)(const SapNumbers *model, const SapNumbers *worlds, int n, SapSolver *solver, int solver_worlds,
                        SapFreeMotionOf *free_motion, const SapWeights *out);
     void (*allow)(const SapNumbers *numbers, SapParameter parameter, void *args); /* before worlds have their own */
+
+    /* Its parameters of a model in a dump. */
+    void (*write_records)(SapRecordWriter *writer, const SapModel *model);
+    SapStatus (*read_records)(SapRecords *records, const SapModel *model);
 
     SapStatus (*create_args)(const SapModel *model, const SapPlan *plan, SapFormulationArgs *out);
     void (*visit_pointers)(void *args, SapVisitPointer *visit, void *context);
