@@ -105,8 +105,8 @@ function(sapwood_add_cpu_kernel kernel isa lanes precision opt)
 endfunction()
 
 # Adds all kernels as <prefix>_<isa>_x<lanes>_f<precision> with the optimisation level `opt`, and stores their objects
-# in the variable `out`. cpu/dispatch.c has them from the list generated/cpu_kernels.h: KERNELS(ISA, isa, lanes) for SAP and
-# MuJoCo's law, DUAL_KERNELS(ISA, isa, lanes) for the dual solvers, SENSOR_KERNELS(ISA, isa).
+# in the variable `out`. cpu/dispatch.c has them from the list generated/cpu_kernels.h: KERNELS(ISA, isa, lanes) for SAP, its
+# other contact laws and MuJoCo's law, DUAL_KERNELS(ISA, isa, lanes) for the dual solvers, SENSOR_KERNELS(ISA, isa).
 function(sapwood_add_cpu_kernels prefix opt out)
     set(objects "")
     set(list "/* Made by cmake/kernels.cmake. */\n")
@@ -127,7 +127,8 @@ function(sapwood_add_cpu_kernels prefix opt out)
             foreach(precision 32 64)
                 set(kernel ${prefix}_${isa}_x${lanes}_f${precision})
                 sapwood_add_cpu_kernel(${kernel} ${isa} ${lanes} ${precision} ${isa_opt})
-                target_sources(${kernel} PRIVATE ${PROJECT_SOURCE_DIR}/src/kernels/target/mujoco_cpu.c)
+                target_sources(${kernel} PRIVATE ${PROJECT_SOURCE_DIR}/src/kernels/target/mujoco_cpu.c
+                    ${PROJECT_SOURCE_DIR}/src/kernels/target/law_cpu.c)
                 list(APPEND objects $<TARGET_OBJECTS:${kernel}>)
             endforeach()
         endforeach()

@@ -192,13 +192,14 @@ typedef enum SapBatchField {
 
     /* As in SapContacts. Bodies are recorded by the steps that follow the first request for the array; the others come
      * from the last call of sap_batch_step_contacts. */
-    SAP_BATCH_CONTACT_BODY0,     /* [n][capacity] i32 body index, -1 = static */
-    SAP_BATCH_CONTACT_BODY1,     /* [n][capacity] i32 */
-    SAP_BATCH_CONTACT_STIFFNESS, /* [n][capacity] f64 N/m; NaN = from the shapes */
-    SAP_BATCH_CONTACT_TAU,       /* [n][capacity] f64 s; likewise */
-    SAP_BATCH_CONTACT_MU,        /* [n][capacity] f64; likewise */
-    SAP_BATCH_CONTACT_KEY,       /* [n][capacity] i32 which contact of its pair a record is */
-    SAP_BATCH_CONTACT_MUJOCO,    /* [n][capacity][29] f64 the numbers of SapMujocoContact */
+    SAP_BATCH_CONTACT_BODY0,       /* [n][capacity] i32 body index, -1 = static */
+    SAP_BATCH_CONTACT_BODY1,       /* [n][capacity] i32 */
+    SAP_BATCH_CONTACT_STIFFNESS,   /* [n][capacity] f64 N/m; NaN = from the shapes */
+    SAP_BATCH_CONTACT_TAU,         /* [n][capacity] f64 s; likewise */
+    SAP_BATCH_CONTACT_MU,          /* [n][capacity] f64; likewise */
+    SAP_BATCH_CONTACT_DISSIPATION, /* [n][capacity] f64 s/m; likewise */
+    SAP_BATCH_CONTACT_KEY,         /* [n][capacity] i32 which contact of its pair a record is */
+    SAP_BATCH_CONTACT_MUJOCO,      /* [n][capacity][29] f64 the numbers of SapMujocoContact */
 
     /* f64 (REGION: i32), as in SapContactReport. Recorded by the steps that follow the first request for the array.
      * Contacts that do not push have force and impulse 0; entries from contact_count on are 0. */

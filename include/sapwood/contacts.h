@@ -30,9 +30,10 @@ typedef struct SapContacts {
     void *margin0, *margin1; /* [n][capacity] m; NULL = 0 */
 
     /* Parameters per record. An array that is NULL, or NaN in a slot, means the values of the shapes. */
-    void *stiffness; /* [n][capacity] N/m, > 0, infinity = rigid */
-    void *tau;       /* [n][capacity] s, >= 0, dissipation time */
-    void *mu;        /* [n][capacity] >= 0, Coulomb friction */
+    void *stiffness;   /* [n][capacity] N/m, > 0, infinity = rigid */
+    void *tau;         /* [n][capacity] s, >= 0, dissipation time; not read by `similar` and `lagged` */
+    void *mu;          /* [n][capacity] >= 0, Coulomb friction */
+    void *dissipation; /* [n][capacity] s/m, >= 0; read by `similar` and `lagged` only (contact_approximation) */
 
     /* Contacts of MuJoCo's law, contact_solver = mujoco (mujoco.h): [n][capacity]. That law reads these, shapes and
      * bodies only. The caller's; NULL = none. */
@@ -60,6 +61,7 @@ typedef struct SapContactRecord {
     double margin0, margin1;     /* m */
     double gap;                  /* m, phi0: selects the records to keep if a world has too many */
     double stiffness, tau, mu;   /* N/m, s, 1, as in SapContacts; NaN = from the shapes */
+    double dissipation;          /* s/m; likewise */
 } SapContactRecord;
 
 /* Sorts a flat list into the slots of `contacts`, which sap_contacts_create made, and replaces its former records.

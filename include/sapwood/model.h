@@ -147,7 +147,8 @@ typedef struct SapModelArrays {
     const double *shape_gap;          /* [ns] m, >= 0, distance at which contacts begin before touching; default 0 */
     const double *shape_material_mu;  /* [ns] Coulomb friction, >= 0; default 0.5 */
     const double *shape_material_ke;  /* [ns] N/m, > 0, infinity = rigid; default 1e5 */
-    const double *shape_material_tau; /* [ns] s, >= 0, dissipation time; default 0.01 */
+    const double *shape_material_tau; /* [ns] s, >= 0, dissipation time, of the contact law `sap`; default 0.01 */
+    const double *shape_material_dissipation; /* [ns] s/m, >= 0, of `similar` and `lagged`; default 50 */
     /* Group 0 collides with nothing, g > 0 with g and all groups < 0, g < 0 with all groups but 0 and g. */
     const int32_t *shape_collision_group; /* [ns] any; default 1 */
     const int32_t *shape_flags;           /* [ns] bits SAP_SHAPE_...; default visible and colliding */

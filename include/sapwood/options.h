@@ -106,6 +106,13 @@ typedef enum SapCompat {
     SAP_COMPAT_SAP_WARP = 1 /* "sap_warp": repeats known faults of SAP Warp (lab/conform/README.md) */
 } SapCompat;
 
+/* The law of contacts, which is an approximation of Coulomb's that makes the problem convex (docs/contact_law.md). */
+typedef enum SapContactApproximation {
+    SAP_APPROXIMATION_SAP = 0,     /* "sap": linear damping; a sliding body glides at mu (h + tau) |v_t| */
+    SAP_APPROXIMATION_SIMILAR = 1, /* "similar": Hunt and Crossley; it glides at mu h |v_t| */
+    SAP_APPROXIMATION_LAGGED = 2   /* "lagged": Hunt and Crossley, friction by the normal force before the step */
+} SapContactApproximation;
+
 /* Instruction set of the kernels on the CPU. All give the same bits. */
 typedef enum SapIsa {
     SAP_ISA_AUTO = 0, /* "auto": the widest this machine has */
@@ -165,6 +172,11 @@ typedef struct SapOptions {
     double diag_shift;               /* kg or kg m^2, added to the diagonal of Newton's matrix; default 0, >= 0 */
     double constraint_speed;         /* m/s or rad/s, fastest correction of a constraint's error; NaN = no bound; > 0 */
     SapContactSolver contact_solver; /* contact law and method; default sap */
+    /* The law of contacts with contact_solver = sap; the next three apply to similar and lagged. */
+    SapContactApproximation contact_approximation; /* default sap */
+    double stiction_tolerance; /* m/s, slip at which friction is 0.7 of its limit or less; default 1e-4, > 0 */
+    int lagged_passes;         /* solves of a step with lagged; each takes friction from the last; default 1, 1 .. 8 */
+    double fallback_dissipation; /* s/m, of a side without a shape; default NaN = that of the first shape; >= 0 */
     /* The next nine apply to the solvers in impulses: cone, pgs, pgs_rows and active_set. */
     SapFrictionLaw friction_law;             /* default convex */
     double pgs_omega;                        /* over-relaxation of pgs and pgs_rows; default 1, (0, 2) */

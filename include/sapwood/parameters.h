@@ -28,6 +28,7 @@ typedef enum SapParameter {
     SAP_PARAMETER_SHAPE_MATERIAL_MU,             /* [n][ns] */
     SAP_PARAMETER_SHAPE_MATERIAL_KE,             /* [n][ns] */
     SAP_PARAMETER_SHAPE_MATERIAL_TAU,            /* [n][ns] */
+    SAP_PARAMETER_SHAPE_MATERIAL_DISSIPATION,    /* [n][ns] */
     SAP_PARAMETER_SHAPE_MARGIN,                  /* [n][ns] */
     SAP_PARAMETER_SHAPE_GAP,                     /* [n][ns] */
     SAP_PARAMETER_SHAPE_MESH,                    /* [n][ns] int32: the grid of a height field is the model's or

@@ -116,10 +116,14 @@ typedef struct SapContactReport {
     double *frame;    /* [n][capacity][9] t1, t2, n in world axes */
     double *gap;      /* [n][capacity] m, phi0 */
     double *weight;   /* [n][capacity] 1/kg, contact weight w */
-    double *pair;     /* [n][capacity][3] mu, k (N/m), tau (s) of the pair */
-    double *jacobian; /* [n][capacity][3][nv] contact velocity = J v, rows t1, t2, n */
-    int32_t *region;  /* [n][capacity] 0 no contact, 1 stiction, 2 sliding, 3 frictionless */
-    double *force;    /* [n][capacity][3] N, world axes, on body 1 at `position`; on body 0 it is the opposite */
+    double *pair;     /* [n][capacity][3] mu, k (N/m) and tau (s) of the pair; of `similar` and `lagged` mu, the k that
+                         the step resolves, and d (s/m) */
+    /* Of the laws `similar` and `lagged` only: */
+    double *lagged_impulse; /* [n][capacity] N s, n0: normal impulse that the state before the step implies */
+    double *slip_width;     /* [n][capacity] m/s, eps: slip below which a contact sticks */
+    double *jacobian;       /* [n][capacity][3][nv] contact velocity = J v, rows t1, t2, n */
+    int32_t *region;        /* [n][capacity] 0 no contact, 1 stiction, 2 sliding, 3 frictionless */
+    double *force;          /* [n][capacity][3] N, world axes, on body 1 at `position`; on body 0 it is the opposite */
     double *wrench; /* [n][nb][6] sum over the contacts of a body: [force ; torque about its COM], N, N m, world axes */
     double *drive, *limit, *friction; /* [n][nv] generalised impulses of drives, limits and friction, N s or N m s */
     /* The contact cache of warm_start (docs/dual.md), read and written by each step; zeros are an empty one. All three

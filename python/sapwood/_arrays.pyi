@@ -90,6 +90,8 @@ class BatchArrays:
     """[n][capacity] f64 s; likewise"""
     contact_mu: _Live
     """[n][capacity] f64; likewise"""
+    contact_dissipation: _Live
+    """[n][capacity] f64 s/m; likewise"""
     contact_key: _Live
     """[n][capacity] i32 which contact of its pair a record is"""
     contact_mujoco: _Live
@@ -256,6 +258,8 @@ class BatchArrays:
     """(num_worlds, num_shapes) after expand('shape_material_ke')"""
     shape_material_tau: _Live
     """(num_worlds, num_shapes) after expand('shape_material_tau')"""
+    shape_material_dissipation: _Live
+    """(num_worlds, num_shapes) after expand('shape_material_dissipation')"""
     shape_margin: _Live
     """(num_worlds, num_shapes) after expand('shape_margin')"""
     shape_gap: _Live
@@ -487,6 +491,8 @@ class ModelArrays:
     shape_material_ke: NDArray[Any]
     """(num_shapes,) f64"""
     shape_material_tau: NDArray[Any]
+    """(num_shapes,) f64"""
+    shape_material_dissipation: NDArray[Any]
     """(num_shapes,) f64"""
     shape_collision_group: NDArray[Any]
     """(num_shapes,) i32"""

@@ -136,7 +136,7 @@ class Batch(MjNames, BatchArrays):
     | contacts of the last step | contact_count, contact_dropped, contact_shape0, contact_shape1, contact_point0,
       contact_point1, contact_normal, contact_margin0, contact_margin1; `contacts` has all of them |
     | the same, from their first access on | contact_body0, contact_body1; of contacts of the caller also
-      contact_stiffness, contact_tau, contact_mu, contact_key, contact_mujoco |
+      contact_stiffness, contact_tau, contact_mu, contact_dissipation, contact_key, contact_mujoco |
     | recorded from their first access on | contact_impulse, contact_velocity, contact_position,
       contact_frame, contact_gap, contact_region, contact_force, body_contact_wrench, constraint_impulse,
       constraint_error, constraint_velocity, constraint_wrench, body_constraint_wrench, constraint_residual,

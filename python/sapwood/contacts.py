@@ -33,6 +33,7 @@ ARRAYS: dict[str, tuple[str, int, float]] = {
     "stiffness": ("real", 1, np.nan),
     "tau": ("real", 1, np.nan),
     "mu": ("real", 1, np.nan),
+    "dissipation": ("real", 1, np.nan),
     "mujoco": ("double", 29, 0),
     "key": ("int", 1, 0),
 }
@@ -74,6 +75,7 @@ class Contacts:
     | normal | (n, capacity, 3) | from side 0 to side 1, in world axes, of any length > 0 |
     | margin0, margin1 | (n, capacity) | m, by which the surfaces are outside of the points |
     | stiffness, tau, mu | (n, capacity) | N/m, s and the coefficient of friction; nan = from the shapes |
+    | dissipation | (n, capacity) | s/m, of the laws similar and lagged; nan = from the shapes |
     | mujoco | (n, capacity, 29) | contacts of MuJoCo's law, as SapMujocoContact (sapwood/mujoco.h) has them |
     | key | (n, capacity) | for warm_start: which contact of its pair each is |
 
@@ -190,15 +192,15 @@ class Contacts:
         """Replaces all contacts by a flat list over all worlds: element i of every array is contact i.
 
         `world` is the world of each. The rest is as in the class: point0, point1 and normal of shape (m, 3), shape0,
-        shape1, body0, body1, margin0, margin1, stiffness, tau and mu of shape (m,), with the same defaults. A world
-        keeps the order of the list. One with more contacts than slots keeps those with the smallest `gap` (m; default
-        0, of equals the earlier) and counts the others in `dropped`.
+        shape1, body0, body1, margin0, margin1, stiffness, tau, mu and dissipation of shape (m,), with the same
+        defaults. A world keeps the order of the list. One with more contacts than slots keeps those with the smallest
+        `gap` (m; default 0, of equals the earlier) and counts the others in `dropped`.
         """
         if self.on_gpu:
             raise ArgumentError("the contacts are in GPU memory; sort works in host memory")
         worlds = np.asarray(world, np.int64)
         records = np.zeros(worlds.size, _RECORD)
-        for name in ("shape0", "shape1", "body0", "body1", "stiffness", "tau", "mu"):
+        for name in ("shape0", "shape1", "body0", "body1", "stiffness", "tau", "mu", "dissipation"):
             records[name] = ARRAYS[name][2]
         for name, values in {"world": worlds, **fields}.items():
             if name not in (_RECORD.names or ()):

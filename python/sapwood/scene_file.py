@@ -177,6 +177,7 @@ def _shapes(model: Model, path: Path) -> list[dict[str, Any]]:
             "density": 0.0,
             "ke": model.shape_material_ke[s],
             "tau": model.shape_material_tau[s],
+            "dissipation": model.shape_material_dissipation[s],
             "mu": model.shape_material_mu[s],
             "margin": model.shape_margin[s],
             "gap": model.shape_gap[s],

@@ -368,6 +368,7 @@ class Solver:
         numbers = {"impulse": 3, "velocity": 3, "position": 3, "frame": 9, "pair": 3, "force": 3}
         shapes: dict[str, tuple[int, ...]] = {name: (slots, width) for name, width in numbers.items()}
         shapes |= {"gap": (slots,), "weight": (slots,), "region": (slots,), "jacobian": (slots, 3, nv)}
+        shapes |= {"lagged_impulse": (slots,), "slip_width": (slots,)}
         shapes |= {"wrench": (nb, 6), "drive": (nv,), "limit": (nv,), "friction": (nv,)}
         return shapes | {"cache_key": (slots, 3), "cache": (slots, 6), "dof_cache": (nv, 4)}
 
@@ -406,8 +407,9 @@ class Solver:
         """Makes further steps fill arrays of contacts, bodies and dofs, and returns them; no names stop that.
 
         Names are fields of SapContactReport (sapwood/solver.h): impulse, velocity, position, frame, gap, weight, pair,
-        jacobian, region, force (n, capacity, ...), wrench (n, nb, 6), drive, limit, friction (n, nv), and the cache of
-        warm_start, cache_key, cache and dof_cache, which begins empty.
+        jacobian, region, force (n, capacity, ...), lagged_impulse and slip_width of the laws similar and lagged, wrench
+        (n, nb, 6), drive, limit, friction (n, nv), and the cache of warm_start, cache_key, cache and dof_cache, which
+        begins empty.
         """
         return self._record("record", _ContactReport, names, self._contact_shapes())
 

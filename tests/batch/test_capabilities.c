@@ -151,6 +151,9 @@ static void set_mean(Trial *t) {
 static void set_speed(Trial *t) {
     t->o.max_joint_speed = 1e-3;
 }
+static void set_approximation(Trial *t) {
+    t->o.contact_approximation = SAP_APPROXIMATION_LAGGED;
+}
 static void set_line_search(Trial *t) {
     t->o.line_search = SAP_MONOTONE_DECAY;
 }
@@ -476,6 +479,7 @@ static const Probe probes[] = {
     {"velocity_forces_mean", .set = set_mean, .changes = true},
     {"max_joint_speed", .set = set_speed, .changes = true},
     {"line_search", .set = set_line_search, .changes = true},
+    {"contact_approximation", .set = set_approximation, .changes = true},
     {"factor_dense", .set = set_dense},
     {"factor_library", .set = set_library},
     {"compat_sap_warp", .set = set_compat},

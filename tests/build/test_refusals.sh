@@ -24,7 +24,7 @@ host/cuda/nvrtc.c 4           no NVRTC, or what it cannot compile
 host/cuda/specialized.c 2     no sources, or a kernel that does not fit the GPU
 host/model/check.c 1          a joint type that nothing here has
 host/model/mesh_file.c 1      a format that nothing here reads
-host/options/capabilities.c 1 the refusals of the table
+host/options/capabilities.c 2 the refusals of the table, and of options that exclude each other
 host/options/options.c 1      keywords of SAP Warp
 '
 # Messages that name a contact_solver without refusing a capability, "file | part of the message".

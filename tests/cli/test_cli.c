@@ -241,6 +241,20 @@ Test(cli, info_tells_how_many_contact_slots_a_world_has) {
     cr_expect(strstr(out, "contact slots      20 per world, chosen by a probe"), "%s", out);
 }
 
+Test(cli, info_says_that_lagged_wants_a_gap) {
+    static const char scene[] = "schema_version: 1\nsimulation: {solver: {contact_approximation: lagged}}\n"
+                                "builder: {rigid_gap: %s}\nbodies: [{id: a, shapes: [{type: sphere, radius: 1}]}]\n"
+                                "joints: [{id: f, type: free, parent: world, child: a}]\n";
+    char text[1024];
+    for (int wide = 0; wide < 2; wide++) {
+        snprintf(text, sizeof text, scene, wide ? "0.01" : "0");
+        write_text(path_of("law.yaml"), text);
+        cr_assert_eq(sapwood("info %s", path_of("law.yaml")), 0, "%s", err);
+        cr_expect_not_null(strstr(out, "contact law        lagged"), "%s", out);
+        cr_expect_eq(strstr(out, "all gaps are 0") == NULL, wide, "%s", out);
+    }
+}
+
 Test(cli, info_lists_constraints_and_warns_of_errors) {
     cr_assert_eq(sapwood("info tests/data/reference/constraints/gripper_coupler.yaml"), 0, "%s", err);
     cr_expect(strstr(out, "mirror: coupler, second, first, error 0.004"), "%s", out);

@@ -38,6 +38,8 @@ typedef struct Set {
     { "preset", name }
 #define SEARCH(name)                                                                                                   \
     { "line_search", name }
+#define LAW(name)                                                                                                      \
+    { "contact_approximation", name }
 #define PRECISIONS(a, b, c)                                                                                            \
     {                                                                                                                  \
         PRESET("approx64"), {"free_motion_precision", a}, {"contact_solve_precision", b}, {                            \
@@ -68,6 +70,11 @@ static const Set sets[] = {
     {{PRESET("approx64"), {"contact_solver", "pgs"}, {"contact_compliance", "sap"}}},
     {{PRESET("fast32"), {"contact_solver", "pgs_rows"}, {"restitution", "0.3"}, {"warm_start", "true"}}},
     {{PRESET("approx32"), {"contact_solver", "active_set"}, {"restitution", "0.3"}}},
+    {{PRESET("fast32"), LAW("lagged")}},
+    {{PRESET("approx32"), LAW("lagged"), SEARCH("monotone_decay")}},
+    {{PRESET("approx64"), LAW("similar"), SEARCH("armijo_decay")}},
+    {{PRESET("drake"), LAW("lagged")}},
+    {{PRESET("fast32"), LAW("similar"), {"sleep_steps", "2"}, {"sleep_speed", "0.1"}}},
     {{PRESET("mujoco32")}},
     {{PRESET("mujoco64")}},
     {{PRESET("fast32"), {"sleep_steps", "2"}, {"sleep_speed", "0.1"}}},

@@ -78,6 +78,7 @@ Test(model, fills_in_the_documented_defaults) {
         {"shape_material_mu", 0.5},
         {"shape_material_ke", 1e5},
         {"shape_material_tau", 0.01},
+        {"shape_material_dissipation", 50},
         {"joint_qd", 0},
         {"joint_f", 0},
         {"joint_target_pos", 0},

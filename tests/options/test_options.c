@@ -76,6 +76,10 @@ static const struct {
     {"diag_shift", "0", "1e-12"},
     {"constraint_speed", "none", "2.5"},
     {"contact_solver", "sap", "cone"},
+    {"contact_approximation", "sap", "lagged"},
+    {"stiction_tolerance", "0.0001", "1e-05"},
+    {"lagged_passes", "1", "8"},
+    {"fallback_dissipation", "none", "0"},
     {"friction_law", "convex", "coulomb"},
     {"pgs_omega", "1", "1.3"},
     {"contact_compliance", "rigid", "sap"},
@@ -191,8 +195,9 @@ Test(options, booleans_are_words_or_digits) {
 }
 
 Test(options, none_and_null_give_the_default_that_is_computed) {
-    static const char *const names[] = {"fallback_mu", "fallback_tau", "cost_abs_tol", "cost_rel_tol", "armijo_slop"};
-    for (int i = 0; i < 5; i++) {
+    static const char *const names[] = {"fallback_mu",  "fallback_tau", "cost_abs_tol",
+                                        "cost_rel_tol", "armijo_slop",  "fallback_dissipation"};
+    for (int i = 0; i < 6; i++) {
         set(names[i], "0.5");
         expect_value(names[i], "0.5");
         set(names[i], i % 2 ? "None" : "null");
@@ -290,6 +295,9 @@ Test(options, numbers_out_of_range_say_what_is_allowed) {
         {"near_rigid", "-1e-300", "a finite number >= 0"},
         {"friction_regularization", "0", "a finite number > 0"},
         {"fallback_tau", "-1", "a finite number >= 0, or none"},
+        {"stiction_tolerance", "0", "a finite number > 0"},
+        {"lagged_passes", "0", "an integer 1 .. 8"},
+        {"fallback_dissipation", "-1", "a finite number >= 0, or none"},
         {"diag_shift", "-1", "a finite number >= 0"},
         {"optimality_abs_tol", "-1", "a finite number >= 0"},
         {"optimality_rel_tol", "-1", "a finite number >= 0"},

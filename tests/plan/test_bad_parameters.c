@@ -44,6 +44,7 @@ static const Bad bad_values[] = {
     {SAP_PARAMETER_SHAPE_MATERIAL_MU, 1, -0.5, "shape_material_mu[1] of shape 1"},
     {SAP_PARAMETER_SHAPE_MATERIAL_KE, 1, 0, "shape_material_ke[1]"},
     {SAP_PARAMETER_SHAPE_MATERIAL_TAU, 2, -1, "shape_material_tau[2]"},
+    {SAP_PARAMETER_SHAPE_MATERIAL_DISSIPATION, 2, -1, "shape_material_dissipation[2]"},
     {SAP_PARAMETER_SHAPE_MARGIN, 1, NAN, "shape_margin[1]"},
     {SAP_PARAMETER_SHAPE_GAP, 1, -0.1, "shape_gap[1]"},
     {SAP_PARAMETER_SHAPE_MESH, FIELD, NUM_GRIDS,

@@ -14,6 +14,7 @@ Test(scene, applies_materials_from_builder_to_body_to_shape) {
                                  "- id: a\n"
                                  "  physics: {shape_mu: 0.2, contact_margin: 0.001}\n"
                                  "  relaxation_time: 0.25\n"
+                                 "  hunt_crossley_dissipation: 7\n"
                                  "  shapes:\n"
                                  "  - {type: sphere, radius: 0.1}\n"
                                  "  - {type: sphere, radius: 0.1, cfg: {mu: 0.3, gap: 0.002, collision_group: -2}}\n"
@@ -26,6 +27,7 @@ Test(scene, applies_materials_from_builder_to_body_to_shape) {
         cr_expect_eq(a->shape_material_mu[i], mu[i], "%d", i);
         cr_expect_eq(a->shape_material_ke[i], ke[i], "%d", i);
         cr_expect_eq(a->shape_material_tau[i], tau[i], "%d", i);
+        cr_expect_eq(a->shape_material_dissipation[i], i < 3 ? 7 : 50, "%d", i);
         cr_expect_eq(a->shape_gap[i], gap[i], "%d", i);
         cr_expect_eq(a->shape_margin[i], margin[i], "%d", i);
     }

@@ -231,11 +231,14 @@ static inline SapModel *varied_model(const SapModel *base, uint64_t which, int c
 
 /* ---- batches ---- */
 
+static SapContactApproximation options_law; /* of options_of */
+
 static inline SapOptions options_of(const char *preset, int lanes, int threads) {
     SapOptions o;
     cr_assert_eq(sap_options_preset(preset, &o), SAP_OK);
     o.lanes = lanes;
     o.threads = threads;
+    o.contact_approximation = options_law;
     o.max_contacts = 32; /* a probe finds another number for every model */
     return o;
 }

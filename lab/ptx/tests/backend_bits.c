@@ -6,7 +6,8 @@
  * backend_bits all     all presets, line searches and team sizes of the bench scenes, whose numbers of worlds take
  *                      turns, and some cases of the others (default)
  * backend_bits some    some cases of all scenes, whose line searches and teams take turns
- * backend_bits few     one case of each scene, for slow checks */
+ * backend_bits few     one case of each scene, for slow checks
+ * backend_bits laws    two presets of each scene with the contact laws `lagged` and `similar`, with and without passes */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@
 #include "support/random_model.h"
 
 enum { MOST_WORLDS = 33, WARM_UP = 100, STEPS = 3, NUM_TEAMS = 5, NUM_WORLDS = 3 };
-typedef enum Extent { EXTENT_ALL, EXTENT_SOME, EXTENT_FEW } Extent;
+typedef enum Extent { EXTENT_ALL, EXTENT_SOME, EXTENT_FEW, EXTENT_LAWS } Extent;
 
 static const char *const bench_scenes[] = {"arm3",    "cartpole", "cube",      "double_pendulum",
                                            "gripper", "humanoid", "quadruped", "stack5"};
@@ -154,6 +155,23 @@ static void check_options(const Subject *subject, const SapOptions *o, SapBatch 
     check_presets(subject, o, start, name, extent, counts);
 }
 
+/* Whether a case is among those of the extent. */
+static bool is_chosen(const Subject *subject, Extent extent, int preset, int line_search) {
+    switch (extent) {
+    case EXTENT_ALL: return true;
+    case EXTENT_SOME: return line_search == preset % 4;
+    case EXTENT_FEW: return line_search == 0 && preset == 0;
+    case EXTENT_LAWS: return preset % 5 == subject->turn % 5 && line_search % 2 == subject->turn % 2;
+    }
+    return false;
+}
+
+/* The contact laws beside `sap`: two cases of each scene. */
+static void set_law(const Subject *subject, int line_search, SapOptions *o) {
+    o->contact_approximation = line_search < 2 ? SAP_APPROXIMATION_LAGGED : SAP_APPROXIMATION_SIMILAR;
+    o->lagged_passes = 1 + subject->turn % 2;
+}
+
 static void check_subject(const Subject *subject, Extent extent) {
     char name[128];
     Counts counts = {0};
@@ -162,14 +180,15 @@ static void check_subject(const Subject *subject, Extent extent) {
     int presets = 0;
     for (const char *const *preset = sap_preset_names(); *preset; preset++, presets++)
         for (int l = 0; l < 4; l++) {
-            bool chosen = extent == EXTENT_ALL || (extent == EXTENT_SOME ? l == presets % 4 : l == 0 && presets == 0);
             SapOptions o = subject->options;
-            if (!chosen)
+            if (!is_chosen(subject, extent, presets, l))
                 continue;
             NEED(sap_options_set(&o, "preset", *preset));
             if (o.contact_solver == SAP_SOLVER_MUJOCO) /* backend_mujoco.c */
                 continue;
             NEED(sap_options_set(&o, "line_search", line_searches[l]));
+            if (extent == EXTENT_LAWS)
+                set_law(subject, l, &o);
             snprintf(name, sizeof name, "%s, %s, %s", subject->name, *preset, line_searches[l]);
             check_options(subject, &o, start, name, extent, &counts);
         }
@@ -201,7 +220,10 @@ static void check_model(const char *name, SapModel *model, int turn, Extent exte
 
 int main(int argc, char **argv) {
     const char *word = argc > 1 ? argv[1] : "all";
-    Extent extent = strcmp(word, "few") == 0 ? EXTENT_FEW : strcmp(word, "some") == 0 ? EXTENT_SOME : EXTENT_ALL;
+    Extent extent = strcmp(word, "few") == 0    ? EXTENT_FEW
+                    : strcmp(word, "some") == 0 ? EXTENT_SOME
+                    : strcmp(word, "laws") == 0 ? EXTENT_LAWS
+                                                : EXTENT_ALL;
     Extent others = extent == EXTENT_ALL ? EXTENT_SOME : extent;
     const JointKind kinds[] = {{SAP_JOINT_FREE, 0, 0},
                                {SAP_JOINT_REVOLUTE, 0, 0},

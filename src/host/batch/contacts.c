@@ -23,10 +23,10 @@ static void carve(SapArena *arena, SapContacts *c, SapContacts **object) {
     for (int i = 0; i < 4; i++)
         SAP_CARVE(arena, *ints[i], slots);
     void **vectors[] = {&c->point0, &c->point1, &c->normal},
-         **scalars[] = {&c->margin0, &c->margin1, &c->stiffness, &c->tau, &c->mu};
+         **scalars[] = {&c->margin0, &c->margin1, &c->stiffness, &c->tau, &c->mu, &c->dissipation};
     for (int i = 0; i < 3; i++)
         *vectors[i] = sap_arena_carve(arena, slots, 3 * size);
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 6; i++)
         *scalars[i] = sap_arena_carve(arena, slots, size);
 }
 
@@ -38,6 +38,7 @@ static void clear_slots(SapContacts *c) {
         sap_put_number(c->stiffness, c->dtype == SAP_F64, i, NAN);
         sap_put_number(c->tau, c->dtype == SAP_F64, i, NAN);
         sap_put_number(c->mu, c->dtype == SAP_F64, i, NAN);
+        sap_put_number(c->dissipation, c->dtype == SAP_F64, i, NAN);
     }
 }
 
@@ -84,6 +85,7 @@ static void put_record(SapContacts *c, size_t slot, const SapContactRecord *r) {
     sap_put_number(c->stiffness, c->dtype == SAP_F64, slot, r->stiffness);
     sap_put_number(c->tau, c->dtype == SAP_F64, slot, r->tau);
     sap_put_number(c->mu, c->dtype == SAP_F64, slot, r->mu);
+    sap_put_number(c->dissipation, c->dtype == SAP_F64, slot, r->dissipation);
 }
 
 typedef struct Candidate {

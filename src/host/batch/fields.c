@@ -53,6 +53,8 @@ enum { ROW_F64_RETRIES = SAP_BATCH_NUM_FIELDS + 1, ROW_SITE_BEFORE, ROW_QD_BEFOR
     X(SAP_BATCH_CONTACT_STIFFNESS, "contact_stiffness", given.stiffness, F64, CONTACTS, 0, ON_REQUEST, KEEP, NOT_SET)  \
     X(SAP_BATCH_CONTACT_TAU, "contact_tau", given.tau, F64, CONTACTS, 0, ON_REQUEST, KEEP, NOT_SET)                    \
     X(SAP_BATCH_CONTACT_MU, "contact_mu", given.mu, F64, CONTACTS, 0, ON_REQUEST, KEEP, NOT_SET)                       \
+    X(SAP_BATCH_CONTACT_DISSIPATION, "contact_dissipation", given.dissipation, F64, CONTACTS, 0, ON_REQUEST, KEEP,     \
+      NOT_SET)                                                                                                         \
     X(SAP_BATCH_CONTACT_KEY, "contact_key", given.key, I32, CONTACTS, 0, ON_REQUEST, KEEP, 0)                          \
     X(SAP_BATCH_CONTACT_MUJOCO, "contact_mujoco", given.mujoco, F64, CONTACTS, SAP_MUJOCO_CONTACT_SIZE, ON_REQUEST,    \
       KEEP, 0)                                                                                                         \

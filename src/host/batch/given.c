@@ -23,13 +23,21 @@ typedef struct Array {
 #define ARRAY(name, FIELD, is_int, always_f64, width, fill)                                                            \
     { #name, offsetof(SapContacts, name), SAP_BATCH_CONTACT_##FIELD, is_int, always_f64, width, fill }
 static const Array arrays[] = {
-    ARRAY(shape0, SHAPE0, true, false, 1, -1),   ARRAY(shape1, SHAPE1, true, false, 1, -1),
-    ARRAY(body0, BODY0, true, false, 1, -1),     ARRAY(body1, BODY1, true, false, 1, -1),
-    ARRAY(point0, POINT0, false, false, 3, 0),   ARRAY(point1, POINT1, false, false, 3, 0),
-    ARRAY(normal, NORMAL, false, false, 3, 0),   ARRAY(margin0, MARGIN0, false, false, 1, 0),
-    ARRAY(margin1, MARGIN1, false, false, 1, 0), ARRAY(stiffness, STIFFNESS, false, false, 1, NAN),
-    ARRAY(tau, TAU, false, false, 1, NAN),       ARRAY(mu, MU, false, false, 1, NAN),
-    ARRAY(key, KEY, true, false, 1, 0),          ARRAY(mujoco, MUJOCO, false, true, SAP_MUJOCO_CONTACT_SIZE, 0),
+    ARRAY(shape0, SHAPE0, true, false, 1, -1),
+    ARRAY(shape1, SHAPE1, true, false, 1, -1),
+    ARRAY(body0, BODY0, true, false, 1, -1),
+    ARRAY(body1, BODY1, true, false, 1, -1),
+    ARRAY(point0, POINT0, false, false, 3, 0),
+    ARRAY(point1, POINT1, false, false, 3, 0),
+    ARRAY(normal, NORMAL, false, false, 3, 0),
+    ARRAY(margin0, MARGIN0, false, false, 1, 0),
+    ARRAY(margin1, MARGIN1, false, false, 1, 0),
+    ARRAY(stiffness, STIFFNESS, false, false, 1, NAN),
+    ARRAY(tau, TAU, false, false, 1, NAN),
+    ARRAY(mu, MU, false, false, 1, NAN),
+    ARRAY(dissipation, DISSIPATION, false, false, 1, NAN),
+    ARRAY(key, KEY, true, false, 1, 0),
+    ARRAY(mujoco, MUJOCO, false, true, SAP_MUJOCO_CONTACT_SIZE, 0),
 };
 #undef ARRAY
 enum { NUM_ARRAYS = sizeof arrays / sizeof *arrays };

@@ -158,6 +158,20 @@ static void print_robot_size(const SapModelArrays *a) {
     print_types("shapes", a->shape_type, a->num_shapes, sap_shape_type_at, cli_shape_type);
 }
 
+/* With the law `lagged` a contact that is found in penetration has too much friction in an impact. */
+static void print_contact_law(const Info *info) {
+    const SapModelArrays *a = info->scene.arrays;
+    const SapOptions *o = &info->scene.scene->options;
+    double most = 0;
+    for (int s = 0; s < a->num_shapes; s++)
+        most = fmax(most, a->shape_gap[s]);
+    if (o->contact_approximation == SAP_APPROXIMATION_SAP)
+        return;
+    bool is_late = o->contact_approximation == SAP_APPROXIMATION_LAGGED && most == 0;
+    printf("%-18s %s%s\n", "contact law", cli_option(o, "contact_approximation").text,
+           is_late ? "; all gaps are 0, so impacts have too much friction: set gaps to the motion of a step" : "");
+}
+
 static void print_contacts(const Info *info) {
     const SapModelArrays *a = info->scene.arrays;
     double least = INFINITY, most = 0;
@@ -167,6 +181,7 @@ static void print_contacts(const Info *info) {
     }
     if (a->num_shapes > 0)
         printf(least < most ? "%-18s %.3g .. %.3g\n" : "%-18s %.3g\n", "friction", least, most);
+    print_contact_law(info);
     printf("%-18s %d that may touch, broad phase %s\n", "shape pairs", info->solver.shape_pairs,
            broad_phase_name(&info->solver));
     printf("%-18s %d per world, %s\n", "contact slots", info->slots,

@@ -44,6 +44,7 @@ struct SapActiveSubtree {
     SapStepArgs args, interface_contacts; /* with the layouts of the part, and of its interface_contacts */
     SapDualStepArgs dual;                 /* of a dual solver */
     SapKernels dual_table;                /* its f64 kernels */
+    SapKernels law[2];                    /* of the contact laws `similar` and `lagged`, f32 and f64 */
     SapKernelSet kernels;                 /* for one lane */
     int real_bytes[2];                    /* of them */
     void *constant[2][NUM_CONSTANTS];     /* f32 and f64, of the part */
@@ -80,6 +81,10 @@ static void find_kernels(const SapSolver *s, SapActiveSubtree *a) {
     for (int f64 = 0; f64 < 2; f64++) {
         a->kernels.pack[f64] = a->kernels.one_lane[f64] = s->kernels.one_lane[f64];
         a->real_bytes[f64] = s->kernels.one_lane[f64]->real_bytes;
+        if (s->options.contact_approximation != SAP_APPROXIMATION_SAP) {
+            a->law[f64] = sap_law_kernels(s->isa, 1, f64 ? SAP_FP64 : SAP_FP32);
+            a->kernels.pack[f64] = &a->law[f64];
+        }
     }
     if (!s->args.dual)
         return;

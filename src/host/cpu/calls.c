@@ -201,15 +201,15 @@ SapStatus sap_forward_kinematics(SapSolver *solver, SapState *state) {
 }
 
 /* Computes the energy from poses and velocities; allocates these temporarily if the caller does not request them. */
-static SapStatus inspect_with_energy(SapSolver *s, SapStepArgs *args, double *energy) {
+static SapStatus inspect_with_energy(SapSolver *s, const SapStepArgs *args, SapInspectArgs *inspect, double *energy) {
     size_t bodies = (size_t)s->num_worlds * (size_t)s->args.plan.nb;
     double *pose = NULL, *velocity = NULL;
     SapStatus status = SAP_OK;
-    if (!args->body_pose)
-        args->body_pose = pose = sap_allocate(bodies, 7 * sizeof(double), "energy");
-    if (!args->body_velocity)
-        args->body_velocity = velocity = sap_allocate(bodies, 6 * sizeof(double), "energy");
-    if (!args->body_pose || !args->body_velocity) {
+    if (!inspect->body_pose)
+        inspect->body_pose = pose = sap_allocate(bodies, 7 * sizeof(double), "energy");
+    if (!inspect->body_velocity)
+        inspect->body_velocity = velocity = sap_allocate(bodies, 6 * sizeof(double), "energy");
+    if (!inspect->body_pose || !inspect->body_velocity) {
         status = SAP_ERROR_MEMORY;
     } else {
         sap_solver_run(s, &(SapRun){.args = args, .program = sap_program_inspect});
@@ -217,8 +217,8 @@ static SapStatus inspect_with_energy(SapSolver *s, SapStepArgs *args, double *en
             if (s->args.status[w] & SAP_WORLD_BAD_PARAMETERS)
                 continue;
             SapNumbers numbers = sap_per_world_numbers(&s->per_world, w);
-            sap_energy(&numbers.arrays, args->body_pose + (size_t)w * 7 * (size_t)s->args.plan.nb,
-                       args->body_velocity + (size_t)w * 6 * (size_t)s->args.plan.nb, energy + 2 * w);
+            sap_energy(&numbers.arrays, inspect->body_pose + (size_t)w * 7 * (size_t)s->args.plan.nb,
+                       inspect->body_velocity + (size_t)w * 6 * (size_t)s->args.plan.nb, energy + 2 * w);
         }
     }
     free(pose);
@@ -235,13 +235,14 @@ SapStatus sap_free_motion(SapSolver *solver, const SapState *in, const SapContro
     SAP_TRY(sap_check_timestep(__func__, h));
     SapStepArgs args = solver->args;
     args.h = h;
-    args.v_star = out->v_star;
-    args.A = out->A;
-    args.tau = out->tau;
-    args.v0 = out->joint_qd;
-    args.body_pose = out->body_pose;
-    args.body_velocity = out->body_velocity;
-    args.body_bias = out->body_bias;
+    SapInspectArgs inspect = {.v_star = out->v_star,
+                              .A = out->A,
+                              .tau = out->tau,
+                              .v0 = out->joint_qd,
+                              .body_pose = out->body_pose,
+                              .body_velocity = out->body_velocity,
+                              .body_bias = out->body_bias};
+    args.inspect = &inspect;
     sap_step_args_set_input(&args, in);
     SAP_TRY(set_control(solver, __func__, control, &args));
     set_law(solver, in, control, NULL, NULL);
@@ -249,7 +250,7 @@ SapStatus sap_free_motion(SapSolver *solver, const SapState *in, const SapContro
     if (out->A) /* the kernels write the entries of the tree pattern only */
         memset(out->A, 0, (size_t)solver->num_worlds * nv * nv * sizeof *out->A);
     if (out->energy)
-        return inspect_with_energy(solver, &args, out->energy);
+        return inspect_with_energy(solver, &args, &inspect, out->energy);
     sap_solver_run(solver, &(SapRun){.args = &args, .program = sap_program_inspect});
     return SAP_OK;
 }

@@ -5,14 +5,16 @@
 
 #include "host/base/fail.h"
 
-/* Every build of the kernels exports a table per precision for SAP, MuJoCo's law, the dual solvers and the sensors, and
- * in f64 one for derivatives (kernels/target). generated/cpu_kernels.h lists the builds of this library. */
+/* Every build of the kernels exports a table per precision for SAP, its other contact laws, MuJoCo's law, the dual
+ * solvers and the sensors, and in f64 one for derivatives (kernels/target). generated/cpu_kernels.h lists the builds of
+ * this library. */
 #define PAIR(name)                                                                                                     \
     { &name##_f32, &name##_f64 }
 
 #define KERNELS(ISA, isa, lanes)                                                                                       \
     extern const SapKernels sap_kernels_##isa##_x##lanes##_f32, sap_kernels_##isa##_x##lanes##_f64;                    \
-    extern const SapKernels sap_mujoco_kernels_##isa##_x##lanes##_f32, sap_mujoco_kernels_##isa##_x##lanes##_f64;
+    extern const SapKernels sap_mujoco_kernels_##isa##_x##lanes##_f32, sap_mujoco_kernels_##isa##_x##lanes##_f64;      \
+    extern const SapLawKernels sap_law_kernels_##isa##_x##lanes##_f32, sap_law_kernels_##isa##_x##lanes##_f64;
 #define DUAL_KERNELS(ISA, isa, lanes)                                                                                  \
     extern const SapDualKernels sap_dual_kernels_##isa##_x##lanes##_f32, sap_dual_kernels_##isa##_x##lanes##_f64;      \
     extern const SapGradientKernels sap_gradient_kernels_##isa##_x##lanes;
@@ -28,10 +30,12 @@ typedef struct StepBuild {
     SapIsa isa;
     int lanes;
     const SapKernels *sap[2], *mujoco[2];
+    const SapLawKernels *law[2];
 } StepBuild;
 static const StepBuild step_builds[] = {
 #define KERNELS(ISA, isa, lanes)                                                                                       \
-    {SAP_ISA_##ISA, lanes, PAIR(sap_kernels_##isa##_x##lanes), PAIR(sap_mujoco_kernels_##isa##_x##lanes)},
+    {SAP_ISA_##ISA, lanes, PAIR(sap_kernels_##isa##_x##lanes), PAIR(sap_mujoco_kernels_##isa##_x##lanes),              \
+     PAIR(sap_law_kernels_##isa##_x##lanes)},
 #define DUAL_KERNELS(ISA, isa, lanes)
 #define SENSOR_KERNELS(ISA, isa)
 #include "cpu_kernels.h"
@@ -168,6 +172,13 @@ SapKernels sap_own_kernels(SapIsa isa, int lanes, SapPrecision precision) {
     k.measure = own->measure;
     k.finish = own->finish;
     k.inspect = own->inspect;
+    return k;
+}
+
+SapKernels sap_law_kernels(SapIsa isa, int lanes, SapPrecision precision) {
+    const StepBuild *build = find_step(isa, lanes);
+    SapKernels k = *build->sap[precision];
+    k.solve = build->law[precision]->solve;
     return k;
 }
 

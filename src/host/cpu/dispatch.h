@@ -35,6 +35,8 @@ const SapKernels *sap_kernels_find(SapIsa isa, int lanes, SapPrecision precision
 /* The kernels of the formulation that has its own stages: SAP's table with these stages in it. The lanes are some that
  * sap_kernels_find has. */
 SapKernels sap_own_kernels(SapIsa isa, int lanes, SapPrecision precision);
+/* The kernels of the contact laws `similar` and `lagged`: SAP's with their solve in its place. */
+SapKernels sap_law_kernels(SapIsa isa, int lanes, SapPrecision precision);
 /* The kernels of the dual solvers, with at most SAP_DUAL_LANES, because they compute in f64. */
 enum { SAP_DUAL_LANES = 8 };
 const SapDualKernels *sap_dual_kernels_find(SapIsa isa, int lanes, SapPrecision precision);

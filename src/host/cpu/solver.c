@@ -163,6 +163,9 @@ static SapStatus fill_lanes(SapSolver *s, const char *what, int lanes, size_t by
         if (s->formulation->own_kernels) {
             s->own_kernels[f64] = sap_own_kernels(s->isa, lanes, precision);
             s->kernels.pack[f64] = &s->own_kernels[f64];
+        } else if (s->options.contact_approximation != SAP_APPROXIMATION_SAP) {
+            s->own_kernels[f64] = sap_law_kernels(s->isa, lanes, precision);
+            s->kernels.pack[f64] = &s->own_kernels[f64];
         }
         s->kernels.one_lane[f64] = sap_kernels_find(s->isa, 1, precision);
     }
@@ -270,11 +273,26 @@ SapStatus sap_solver_report(const SapSolver *s, SapWorldReport *out) {
     return SAP_OK;
 }
 
+/* Arrays behind the pointer to extra reports, which a batch may have set. */
+static void record_slip(SapSolver *s, const SapContactReport *r) {
+    SapExtraReport **extra = &s->args.report.extra;
+    bool wanted = r->lagged_impulse || r->slip_width;
+    if (!wanted && *extra != &s->extra)
+        return;
+    if (*extra && *extra != &s->extra)
+        s->extra = **extra;
+    s->extra.lagged_impulse = r->lagged_impulse;
+    s->extra.slip_width = r->slip_width;
+    *extra = &s->extra;
+}
+
 SapStatus sap_solver_record(SapSolver *s, const SapContactReport *report) {
     SAP_NEED(s);
     const SapContactReport none = {0}, *r = report ? report : &none;
     if (r->pair)
         SAP_REQUIRE(&s->options, SAP_CAN_RECORD_PAIR, "sap_solver_record: pair");
+    if (r->lagged_impulse || r->slip_width)
+        SAP_REQUIRE(&s->options, SAP_CAN_APPROXIMATION, "sap_solver_record: lagged_impulse, slip_width");
     if (r->cache_key)
         SAP_REQUIRE(&s->options, SAP_CAN_RECORD_CACHE_KEY, "sap_solver_record: cache_key");
     /* The arrays that steps fill from now on. */
@@ -282,6 +300,7 @@ SapStatus sap_solver_record(SapSolver *s, const SapContactReport *report) {
 #define TAKE(name) a->name = r->name;
     SAP_EACH_CONTACT_REPORT(TAKE)
 #undef TAKE
+    record_slip(s, r);
     if (s->results || r->cache_key) { /* else the cache is the batch's */
         a->cache_key = r->cache_key;
         a->cache = r->cache;

@@ -23,7 +23,7 @@ struct SapSolver {
     SapKernels dual_table; /* the f64 kernels with the solve in impulses, if contact_solver selects it */
     SapDualStepArgs dual;  /* its arguments */
     SapDualRecord record;  /* where it copies its problems */
-    SapExtraReport extra;  /* of sap_solver_record_rows */
+    SapExtraReport extra;  /* of sap_solver_record and sap_solver_record_rows */
     SapPool *pool;
     int threads;
     SapWorkRange *ranges; /* [threads] */
@@ -34,7 +34,7 @@ struct SapSolver {
     SapStepArgs args;     /* arguments that are the same in all calls */
     const SapFormulation *formulation;
     void *law;                 /* its arguments, with the arrays of a call; NULL: none */
-    SapKernels own_kernels[2]; /* kernels.pack if it has its own, f32 and f64 */
+    SapKernels own_kernels[2]; /* kernels.pack of a formulation or contact law with its own, f32 and f64 */
     SapPerWorld per_world;
     const struct SapSnapshot *kept; /* what the next step copies first (keep.h); NULL: nothing */
     void *results; /* memory of args.status and of the per-world arrays of args.report; NULL: a batch owns them */

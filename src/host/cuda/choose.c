@@ -124,7 +124,8 @@ void sap_cuda_choose_step(const SapCudaRequest *r, SapCudaProgram *out) {
     const char *reason;
     const Set *set = find_preset(a, &reason);
     set_name(out->collide, "collide", fits_collision(&collide_approx32, a) ? collide_approx32.name : "");
-    set_name(out->step, "step", solver->is_dual ? dual_method(solver->dual_method) : set ? set->name : "");
+    const char *step = r->options->contact_approximation == SAP_APPROXIMATION_SAP ? "step" : "step_law";
+    set_name(out->step, step, solver->is_dual ? dual_method(solver->dual_method) : set ? set->name : "");
     if (solver->is_dual)
         return;
     out->step_reason = r->lockstep ? "a library solves the linear systems" : reason;
@@ -146,6 +147,8 @@ static const char *why_no_thread(const SapCudaRequest *r, const Set *set, int sc
     const char *refusal = sap_refusal(SAP_CAN_THREAD_PER_WORLD, r->options->contact_solver, SAP_DEVICE_CUDA);
     if (refusal)
         return refusal;
+    if (r->options->contact_approximation != SAP_APPROXIMATION_SAP)
+        return "a team per world: only the contact law sap has kernels with a thread per world";
     if (r->lockstep)
         return "a team per world: a library solves the linear systems";
     if (!set)

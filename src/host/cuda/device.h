@@ -8,12 +8,13 @@
 #include "host/cuda/driver.h"
 
 /* The modules of kernels: target/cuda.cu, loaded with the device; those of the dual solvers, of the formulation with
- * its own kernels and of a thread per world, loaded when a batch needs them. */
+ * its own kernels, of a thread per world and of the contact laws `similar` and `lagged`, loaded when a batch needs them. */
 typedef enum SapCudaImage {
     SAP_CUDA_IMAGE_STEP,
     SAP_CUDA_IMAGE_DUAL,
     SAP_CUDA_IMAGE_FORMULATION,
     SAP_CUDA_IMAGE_THREAD,
+    SAP_CUDA_IMAGE_LAW,
     SAP_CUDA_NUM_IMAGES
 } SapCudaImage;
 

@@ -18,9 +18,11 @@ EMBED(sap_cuda_step_ptx, SAPWOOD_CUDA_STEP_PTX);
 EMBED(sap_cuda_dual_ptx, SAPWOOD_CUDA_DUAL_PTX);
 EMBED(sap_cuda_mujoco_ptx, SAPWOOD_CUDA_MUJOCO_PTX);
 EMBED(sap_cuda_thread_ptx, SAPWOOD_CUDA_THREAD_PTX);
+EMBED(sap_cuda_law_ptx, SAPWOOD_CUDA_LAW_PTX);
 
 const void *sap_cuda_embedded_ptx(SapCudaImage image) {
-    const void *const images[] = {sap_cuda_step_ptx, sap_cuda_dual_ptx, sap_cuda_mujoco_ptx, sap_cuda_thread_ptx};
+    const void *const images[] = {sap_cuda_step_ptx, sap_cuda_dual_ptx, sap_cuda_mujoco_ptx, sap_cuda_thread_ptx,
+                                  sap_cuda_law_ptx};
     return images[image];
 }
 #else
@@ -45,6 +47,7 @@ const void *sap_cuda_embedded_code(SapCudaImage image) {
 
 const char *sap_cuda_image_variable(SapCudaImage image) {
     static const char *const variables[] = {"SAPWOOD_CUDA_IMAGE", "SAPWOOD_CUDA_DUAL_IMAGE",
-                                            "SAPWOOD_CUDA_MUJOCO_IMAGE", "SAPWOOD_CUDA_THREAD_IMAGE"};
+                                            "SAPWOOD_CUDA_MUJOCO_IMAGE", "SAPWOOD_CUDA_THREAD_IMAGE",
+                                            "SAPWOOD_CUDA_LAW_IMAGE"};
     return variables[image];
 }

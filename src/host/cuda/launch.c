@@ -35,6 +35,10 @@ static SapStatus find_kernels(SapCudaBatch *c) {
         SAP_TRY(find_kernel(c, program->collide, c->device->collide, &c->collide.kernel));
     if (c->formulation->own_kernels || c->args.dual)
         return sap_cuda_device_find_in(c->device, image, program->step, &c->step.kernel);
+    if (c->args.contacts.approximation != SAP_APPROXIMATION_SAP) {
+        SAP_TRY(sap_cuda_device_find_in(c->device, SAP_CUDA_IMAGE_LAW, "sap_kernel_step_law", &c->report.kernel));
+        return sap_cuda_device_find_in(c->device, SAP_CUDA_IMAGE_LAW, program->step, &c->step.kernel);
+    }
     SAP_TRY(find_kernel(c, program->step, c->device->step, &c->step.kernel));
     program->is_preset = c->step.kernel != c->device->step;
     if (!program->is_preset)
@@ -100,7 +104,7 @@ SapStatus sap_cuda_choose_kernels(const SapBatch *b) {
     SAP_TRY(sap_cuda_choose_deferred(c, b->num_worlds));
     SAP_TRY(choose_thread(b));
     SAP_TRY(allow_shared(c, c->step.kernel));
-    SAP_TRY(allow_shared(c, c->device->step));
+    SAP_TRY(allow_shared(c, c->report.kernel));
     SAP_TRY(allow_shared(c, c->collide.kernel));
     return allow_shared(c, c->device->kinematics);
 }

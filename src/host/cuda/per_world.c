@@ -61,11 +61,10 @@ SapStatus sap_cuda_per_world_add(SapCudaPerWorld *e, SapParameter p, SapStepArgs
         *sap_parameter_constant(&args->constants[f64], p) =
             (SapField){e->constants[p][f64], e->host.parameter[p].width};
     int fallback = fallback_of(p);
-    SapBuffer buffer = {.data = fallback >= 0 ? e->fallback[fallback] : NULL, .stride = 1, .is_f64 = 1};
     if (fallback == 0)
-        args->contacts.own_fallback_mu = buffer;
+        args->contacts.own_fallback_mu = e->fallback[fallback];
     if (fallback == 1)
-        args->contacts.own_fallback_tau = buffer;
+        args->contacts.own_fallback_tau = e->fallback[fallback];
     return SAP_OK;
 }
 

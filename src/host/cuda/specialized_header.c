@@ -33,6 +33,7 @@ static const Number numbers[] = {
 #undef OF
 #define OF(name) {"SapContactArgs", #name, offsetof(SapStepArgs, contacts.name)}
     OF(capacity), OF(num_slots), OF(given_capacity), OF(midpoint), OF(diag_delassus),
+    OF(approximation),
 #undef OF
 #define OF(name) {"SapCollideArgs", #name, offsetof(SapStepArgs, collide.name)}
     OF(max_contacts), OF(chunk),

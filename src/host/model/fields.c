@@ -61,6 +61,7 @@ const SapModelField sap_model_fields[] = {
     FIELD(shape_material_mu, SHAPES, 1, F64, NON_NEGATIVE, .row = ROW(0.5)),
     FIELD(shape_material_ke, SHAPES, 1, F64, POSITIVE_OR_INF, .row = ROW(1e5)),
     FIELD(shape_material_tau, SHAPES, 1, F64, NON_NEGATIVE, .row = ROW(0.01)),
+    FIELD(shape_material_dissipation, SHAPES, 1, F64, NON_NEGATIVE, .row = ROW(50)),
     FIELD(shape_collision_group, SHAPES, 1, I32, ANY, .row = ROW(1)),
     FIELD(shape_flags, SHAPES, 1, I32, SHAPE_FLAGS, .row = ROW(SAP_SHAPE_VISIBLE | SAP_SHAPE_COLLIDES)),
 

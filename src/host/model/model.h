@@ -135,7 +135,7 @@ typedef struct SapModelField {
     const double *row; /* default of every row, `columns` numbers; NULL = zeros, or computed */
 } SapModelField;
 
-enum { SAP_MODEL_NUM_FIELDS = 91 };
+enum { SAP_MODEL_NUM_FIELDS = 92 };
 extern const SapModelField sap_model_fields[SAP_MODEL_NUM_FIELDS];
 
 /* The counts of SapModelArrays, of type int. */

@@ -23,6 +23,7 @@
     X(SHAPE_MATERIAL_MU, shape_material_mu, SHAPES, 1)                                                                 \
     X(SHAPE_MATERIAL_KE, shape_material_ke, SHAPES, 1)                                                                 \
     X(SHAPE_MATERIAL_TAU, shape_material_tau, SHAPES, 1)                                                               \
+    X(SHAPE_MATERIAL_DISSIPATION, shape_material_dissipation, SHAPES, 1)                                               \
     X(SHAPE_MARGIN, shape_margin, SHAPES, 1)                                                                           \
     X(SHAPE_GAP, shape_gap, SHAPES, 1)                                                                                 \
     X(SHAPE_MESH, shape_mesh, SHAPES, 1)                                                                               \

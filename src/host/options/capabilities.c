@@ -88,6 +88,9 @@ static const Row rows[SAP_CAN_NUM_ROWS] = {
     ROW(LINE_SEARCH, "line_search", "a choice of line searches",
         NONE(IMPULSES, BOTH, "the methods in impulses have no line search"),
         NONE(MUJOCO, BOTH, "the line search is MuJoCo's")),
+    ROW(APPROXIMATION, "contact_approximation", "contact_approximation = similar and lagged",
+        NO(IMPULSES, BOTH, "the methods in impulses have the law sap"),
+        NO(MUJOCO, BOTH, "it is a choice of laws for SAP's contacts")),
     ROW(FACTOR_DENSE, "factor_dense", "factor_plan = dense",
         NONE(IMPULSES, BOTH, "there is no Newton matrix of the dofs")),
     ROW(FACTOR_LIBRARY, "factor_library", "factor_plan = library",
@@ -307,6 +310,17 @@ SapStatus sap_require(SapCan row, SapContactSolver solver, SapDevice device, con
                     by_device ? " on device " : "", by_device ? device_names[device] : "", rule->reason);
 }
 
+/* What the contact laws `similar` and `lagged` are not combined with. */
+static SapStatus require_law(const SapOptions *o) {
+    const char *other = o->compat == SAP_COMPAT_SAP_WARP       ? "compat sap_warp: SAP Warp has the law sap only"
+                        : o->factor_plan == SAP_FACTOR_LIBRARY ? "factor_plan library: " NOT_IMPLEMENTED
+                                                               : NULL;
+    if (o->contact_approximation == SAP_APPROXIMATION_SAP || !other)
+        return SAP_OK;
+    return sap_fail(SAP_ERROR_UNSUPPORTED, "option contact_approximation is %s: not with %s",
+                    o->contact_approximation == SAP_APPROXIMATION_LAGGED ? "lagged" : "similar", other);
+}
+
 SapStatus sap_require_options(const SapOptions *o) {
     const struct {
         bool set;
@@ -317,11 +331,15 @@ SapStatus sap_require_options(const SapOptions *o) {
         {o->compat == SAP_COMPAT_SAP_WARP, SAP_CAN_COMPAT_SAP_WARP, "compat is sap_warp"},
         {o->velocity_forces == SAP_VELOCITY_MEAN, SAP_CAN_VELOCITY_FORCES_MEAN, "velocity_forces is mean"},
         {o->friction_law == SAP_FRICTION_COULOMB, SAP_CAN_FRICTION_COULOMB, "friction_law is coulomb"},
+        {o->contact_approximation == SAP_APPROXIMATION_SIMILAR, SAP_CAN_APPROXIMATION,
+         "contact_approximation is similar"},
+        {o->contact_approximation == SAP_APPROXIMATION_LAGGED, SAP_CAN_APPROXIMATION,
+         "contact_approximation is lagged"},
         {o->sleep_steps > 0, SAP_CAN_SLEEP, "sleep_steps is above 0"},
         {o->team_size == 1, SAP_CAN_THREAD_PER_WORLD, "team_size is 1"},
     };
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
         if (checks[i].set)
             SAP_REQUIRE(o, checks[i].row, "option %s", checks[i].option);
-    return SAP_OK;
+    return require_law(o);
 }

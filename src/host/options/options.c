@@ -58,6 +58,10 @@ static const Choice contact_solvers[] = {{"sap", SAP_SOLVER_SAP},
 static const Choice friction_laws[] = {{"convex", SAP_FRICTION_CONVEX}, {"coulomb", SAP_FRICTION_COULOMB}, {NULL, 0}};
 static const Choice compliances[] = {
     {"rigid", SAP_COMPLIANCE_RIGID}, {"material", SAP_COMPLIANCE_MATERIAL}, {"sap", SAP_COMPLIANCE_SAP}, {NULL, 0}};
+static const Choice approximations[] = {{"sap", SAP_APPROXIMATION_SAP},
+                                        {"similar", SAP_APPROXIMATION_SIMILAR},
+                                        {"lagged", SAP_APPROXIMATION_LAGGED},
+                                        {NULL, 0}};
 static const Choice restitution_rules[] = {
     {"moreau", SAP_RESTITUTION_MOREAU}, {"clamped", SAP_RESTITUTION_CLAMPED}, {NULL, 0}};
 static const Choice line_searches[] = {{"monotone_decay", SAP_MONOTONE_DECAY},
@@ -124,6 +128,10 @@ static const Choice truths[] = {{"true", 1}, {"false", 0}, {"yes", 1}, {"no", 0}
     X(diag_shift, REAL(0), .fallback = 0)                                                                              \
     X(constraint_speed, REAL(0), .open = true, OR_NONE)                                                                \
     X(contact_solver, CHOICE(contact_solvers), .fallback = SAP_SOLVER_SAP)                                             \
+    X(contact_approximation, CHOICE(approximations), .fallback = SAP_APPROXIMATION_SAP)                                \
+    X(stiction_tolerance, REAL(0), .open = true, .fallback = 1e-4)                                                     \
+    X(lagged_passes, INT(1, 8), .fallback = 1)                                                                         \
+    X(fallback_dissipation, REAL(0), OR_NONE)                                                                          \
     X(friction_law, CHOICE(friction_laws), .fallback = SAP_FRICTION_CONVEX)                                            \
     X(pgs_omega, BETWEEN(0, 2), .fallback = 1)                                                                         \
     X(contact_compliance, CHOICE(compliances), .fallback = SAP_COMPLIANCE_RIGID)                                       \
@@ -216,11 +224,12 @@ enum { NUM_FIXED = sizeof fixed_table / sizeof fixed_table[0] };
 /* Each enum of SapOptions. */
 #define AS_INT(type) sizeof(type) == sizeof(int)
 _Static_assert(AS_INT(SapPrecision) && AS_INT(SapPositionIntegration) && AS_INT(SapContactSolver) &&
-                   AS_INT(SapFrictionLaw) && AS_INT(SapContactCompliance) && AS_INT(SapRestitutionRule) &&
-                   AS_INT(SapLineSearch) && AS_INT(SapFactorPlan) && AS_INT(SapGyroscopic) &&
-                   AS_INT(SapVelocityForces) && AS_INT(SapContactWeight) && AS_INT(SapContactPoint) &&
-                   AS_INT(SapConstraintWeight) && AS_INT(SapLimitWindow) && AS_INT(SapBroadPhase) &&
-                   AS_INT(SapCompat) && AS_INT(SapIsa) && AS_INT(SapDevice) && AS_INT(SapSpecialize),
+                   AS_INT(SapFrictionLaw) && AS_INT(SapContactApproximation) && AS_INT(SapContactCompliance) &&
+                   AS_INT(SapRestitutionRule) && AS_INT(SapLineSearch) && AS_INT(SapFactorPlan) &&
+                   AS_INT(SapGyroscopic) && AS_INT(SapVelocityForces) && AS_INT(SapContactWeight) &&
+                   AS_INT(SapContactPoint) && AS_INT(SapConstraintWeight) && AS_INT(SapLimitWindow) &&
+                   AS_INT(SapBroadPhase) && AS_INT(SapCompat) && AS_INT(SapIsa) && AS_INT(SapDevice) &&
+                   AS_INT(SapSpecialize),
                "an enum of SapOptions is as large as an int");
 #undef AS_INT
 

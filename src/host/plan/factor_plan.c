@@ -15,6 +15,8 @@ const char *sap_factor_plan_choose(SapOptions *o, int nv, SapStatus (*find)(void
     o->factor_plan = SAP_FACTOR_SPARSE;
     if (o->contact_solver != SAP_SOLVER_SAP)
         return "sparse: a library is for the solver sap only";
+    if (o->contact_approximation != SAP_APPROXIMATION_SAP)
+        return "sparse: a library is for the contact law sap only";
     if (o->sleep_steps > 0)
         return "sparse: worlds that may sleep have no library";
     if (o->device == SAP_DEVICE_CPU)

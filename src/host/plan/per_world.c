@@ -289,10 +289,6 @@ static bool adds_joint_terms(SapParameter p) {
            p == SAP_PARAMETER_JOINT_LIMIT_LOWER || p == SAP_PARAMETER_JOINT_LIMIT_UPPER;
 }
 
-static SapBuffer fallback_rows(double *data) {
-    return (SapBuffer){.data = data, .stride = 1, .is_f64 = 1};
-}
-
 SapStatus sap_per_world_add(SapPerWorld *e, SapParameter p, SapStepArgs *args, void *law) {
     SapPerWorldParameter *x = &e->parameter[p];
     if (x->given)
@@ -310,9 +306,9 @@ SapStatus sap_per_world_add(SapPerWorld *e, SapParameter p, SapStepArgs *args, v
     for (int f64 = 0; f64 < 2 && sap_parameter_has_constant(p); f64++)
         *sap_parameter_constant(&args->constants[f64], p) = (SapField){x->constants[f64], x->width};
     if (p == SAP_PARAMETER_SHAPE_MATERIAL_MU)
-        args->contacts.own_fallback_mu = fallback_rows(e->fallback[0]);
+        args->contacts.own_fallback_mu = e->fallback[0];
     if (p == SAP_PARAMETER_SHAPE_MATERIAL_TAU)
-        args->contacts.own_fallback_tau = fallback_rows(e->fallback[1]);
+        args->contacts.own_fallback_tau = e->fallback[1];
     args->has_dof_terms |= adds_joint_terms(p);
     args->has_gravcomp |= p == SAP_PARAMETER_BODY_GRAVCOMP;
     args->skipped = e->bad;

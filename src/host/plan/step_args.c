@@ -40,6 +40,10 @@ static void set_contact_options(const SapModelArrays *m, const SapOptions *o, Sa
     c->diag_shift = o->diag_shift;
     c->midpoint = o->contact_point == SAP_CONTACT_MIDPOINT;
     c->diag_delassus = o->contact_weight == SAP_DIAG_DELASSUS;
+    c->approximation = (int)o->contact_approximation;
+    c->lagged_passes = o->contact_approximation == SAP_APPROXIMATION_LAGGED ? o->lagged_passes : 1;
+    c->stiction_tolerance = o->stiction_tolerance;
+    c->fallback_dissipation = o->fallback_dissipation;
 }
 
 static void set_constraint_options(const SapModelArrays *m, const SapOptions *o, SapConstraintArgs *c) {
@@ -98,6 +102,13 @@ static const struct {
     [SAP_WOLFE] = {0, 1e-6},
 };
 
+/* The loose test of monotone_decay is SAP Warp's, for the law `sap`. The ramp of friction of the others is narrow: their
+ * solve would end far from the minimum, and the next one would start there. */
+static double cost_tolerance(const SapOptions *o) {
+    bool is_sap = o->contact_approximation == SAP_APPROXIMATION_SAP;
+    return cost_tolerances[!is_sap && o->line_search == SAP_MONOTONE_DECAY ? SAP_WOLFE : o->line_search].rel;
+}
+
 /* Resolves defaults that depend on the line search. A short step changes the cost little, however far the minimum is,
  * so the cost test reads only steps of at least 1/2; SAP Warp's reads all. */
 static void set_newton_options(const SapOptions *o, SapNewtonArgs *n) {
@@ -111,7 +122,7 @@ static void set_newton_options(const SapOptions *o, SapNewtonArgs *n) {
     n->optimality_abs_tol = o->optimality_abs_tol;
     n->optimality_rel_tol = o->optimality_rel_tol;
     n->cost_abs_tol = value_or(o->cost_abs_tol, cost_tolerances[o->line_search].abs);
-    n->cost_rel_tol = value_or(o->cost_rel_tol, cost_tolerances[o->line_search].rel);
+    n->cost_rel_tol = value_or(o->cost_rel_tol, cost_tolerance(o));
     n->alpha_min = every_step ? 0 : 0.5;
     n->cost_decides = o->compat == SAP_COMPAT_SAP_WARP;
     n->armijo_c = o->armijo_c;
@@ -256,4 +267,5 @@ void sap_step_args_set_parameters(SapStepArgs *args, const SapContacts *c) {
     a->stiffness = buffer(c->stiffness, n, c->dtype);
     a->tau = buffer(c->tau, n, c->dtype);
     a->mu = buffer(c->mu, n, c->dtype);
+    a->dissipation = buffer(c->dissipation, n, c->dtype);
 }

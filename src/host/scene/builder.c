@@ -219,6 +219,7 @@ static const Column columns[] = {
     EDITABLE(shape_material_mu, SapSceneShape, mu),
     EDITABLE(shape_material_ke, SapSceneShape, ke),
     EDITABLE(shape_material_tau, SapSceneShape, tau),
+    EDITABLE(shape_material_dissipation, SapSceneShape, dissipation),
     EDITABLE(shape_collision_group, SapSceneShape, collision_group),
     EDITABLE(shape_flags, SapSceneShape, flags),
     COLUMN(shape_mesh, SapSceneShape, mesh),

@@ -15,7 +15,7 @@
 /* Contact material and collision settings of a shape. */
 typedef struct SapSceneMaterial {
     double density; /* kg/m^3 */
-    double ke, tau, mu, margin;
+    double ke, tau, dissipation, mu, margin;
     double gap; /* NaN: builder.rigid_gap */
     int32_t collision_group;
     bool has_shape_collision, is_visible, is_site;
@@ -55,7 +55,7 @@ typedef struct SapSceneCoord {
 typedef struct SapSceneShape {
     const char *label;        /* NULL: the model's default */
     int32_t type, body, mesh; /* mesh: index in the model, -1 = none */
-    double pose[7], scale[3], margin, gap, mu, ke, tau;
+    double pose[7], scale[3], margin, gap, mu, ke, tau, dissipation;
     int32_t collision_group, flags;
 } SapSceneShape;
 

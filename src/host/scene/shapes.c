@@ -14,6 +14,7 @@ const SapSceneMaterial sap_scene_default_material = {
     .density = 1000,
     .ke = 1e5,
     .tau = 0.01,
+    .dissipation = 50,
     .mu = 0.5,
     .gap = NAN,
     .collision_group = 1,
@@ -28,6 +29,9 @@ static const SapSceneField material_fields[] = {
     SAP_SCENE_IN_RANGE("tau", NON_NEGATIVE, SapSceneMaterial, tau),
     SAP_SCENE_IN_RANGE("shape_tau", NON_NEGATIVE, SapSceneMaterial, tau),
     SAP_SCENE_IN_RANGE("relaxation_time", NON_NEGATIVE, SapSceneMaterial, tau),
+    SAP_SCENE_IN_RANGE("dissipation", NON_NEGATIVE, SapSceneMaterial, dissipation),
+    SAP_SCENE_IN_RANGE("shape_dissipation", NON_NEGATIVE, SapSceneMaterial, dissipation),
+    SAP_SCENE_IN_RANGE("hunt_crossley_dissipation", NON_NEGATIVE, SapSceneMaterial, dissipation),
     SAP_SCENE_IN_RANGE("mu", NON_NEGATIVE, SapSceneMaterial, mu),
     SAP_SCENE_IN_RANGE("shape_mu", NON_NEGATIVE, SapSceneMaterial, mu),
     SAP_SCENE_IN_RANGE("margin", NON_NEGATIVE, SapSceneMaterial, margin),
@@ -95,6 +99,7 @@ static void apply_material(const SapSceneBuilder *builder, const SapSceneMateria
     shape->mu = material->mu;
     shape->ke = material->ke;
     shape->tau = material->tau;
+    shape->dissipation = material->dissipation;
     shape->collision_group = material->collision_group;
     shape->flags = (material->is_visible ? SAP_SHAPE_VISIBLE : 0) | (collides ? SAP_SHAPE_COLLIDES : 0);
 }

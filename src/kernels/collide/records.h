@@ -25,6 +25,7 @@ KERNEL_FN void record_leave_law(const SapContactArgs *c, long long at, int l) {
     buffer_write(c->stiffness, at, (double)LANE(none, l));
     buffer_write(c->tau, at, (double)LANE(none, l));
     buffer_write(c->mu, at, (double)LANE(none, l));
+    buffer_write(c->dissipation, at, (double)LANE(none, l));
 }
 
 /* Writes the candidate of lane l to a record. */

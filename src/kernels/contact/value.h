@@ -4,9 +4,11 @@
 typedef struct LawInput {
     real phi0;        /* m, gap */
     real w;           /* 1/kg, weight */
-    real k, tau, mu;  /* stiffness, N/m (infinite: rigid); dissipation time, s; friction */
+    real k, mu;       /* stiffness, N/m (infinite: rigid); friction */
+    real tau, d;      /* dissipation time, s, of the law `sap`; dissipation, s/m, of the others */
     real h;           /* s, time step */
-    real beta, sigma; /* near-rigid factor, regularisation of friction */
+    real beta, sigma; /* near-rigid factor of the law `sap`, regularisation of friction */
+    real vn0, v_s;    /* m/s, normal velocity at the start of the step, stiction tolerance; not of the law `sap` */
 } LawInput;
 
 /* A potential at one velocity: cost l, gamma = -dl/dv, G = d2l/dv2 as xx yy zz xy xz yz. */

@@ -21,13 +21,16 @@ typedef struct SAP_SPECIALIZABLE(SapContactArgs) {
     int *count;              /* [num_worlds]; NULL = no contacts */
     int *dropped;            /* [num_worlds]; NULL = none */
     int *shape[2], *body[2]; /* [num_worlds][given_capacity]; NULL = absent */
-    SapBuffer point[2], normal, margin[2]; /* [num_worlds][given_capacity][3], [..][3] and [..] */
-    SapBuffer stiffness, tau, mu;          /* [num_worlds][given_capacity]; absent or NaN: from the record's shapes */
+    SapBuffer point[2], normal, margin[2];     /* [num_worlds][given_capacity][3], [..][3] and [..] */
+    SapBuffer stiffness, tau, mu, dissipation; /* [num_worlds][given_capacity]; absent or NaN: from the shapes */
     double fallback_mu, fallback_stiffness, fallback_tau; /* of a side without a shape */
-    SapBuffer own_fallback_mu, own_fallback_tau;          /* [num_worlds][1] if the materials differ between worlds */
+    double *own_fallback_mu, *own_fallback_tau;           /* [num_worlds] if the materials differ between worlds */
     double beta, sigma, diag_shift; /* near_rigid, friction_regularization, diag_shift of the options */
     int midpoint;                   /* 1: contact_midpoint */
     int diag_delassus;              /* 1: diag_delassus */
+    int approximation;              /* SapContactApproximation */
+    int lagged_passes;              /* solves of a step, 1 unless the law is `lagged` */
+    double stiction_tolerance, fallback_dissipation; /* of `similar` and `lagged`; NaN = that of the first shape */
 } SAP_SPECIALIZABLE(SapContactArgs);
 SAP_SPECIALIZED(SapContactArgs)
 
@@ -143,6 +146,11 @@ typedef struct SAP_SPECIALIZABLE(SapArenas) {
 } SAP_SPECIALIZABLE(SapArenas);
 SAP_SPECIALIZED(SapArenas)
 
+/* Outputs of inspection: f64, layouts as in SapFreeMotion; each may be NULL. */
+typedef struct SapInspectArgs {
+    double *v_star, *A, *tau, *v0, *body_pose, *body_velocity, *body_bias;
+} SapInspectArgs;
+
 typedef struct SAP_SPECIALIZABLE(SapStepArgs) {
     SapPlan plan;
     SapConstants constants[2]; /* f32, f64 */
@@ -179,8 +187,7 @@ typedef struct SAP_SPECIALIZABLE(SapStepArgs) {
     SapLinearLayout linear;
     SapArenas arena;
 
-    /* Outputs of inspection: f64, layouts as in SapFreeMotion; each may be NULL. */
-    double *v_star, *A, *tau, *v0, *body_pose, *body_velocity, *body_bias;
+    const SapInspectArgs *inspect; /* outputs of inspection, on a CPU */
 
     const struct SapMujocoArgs *mujoco; /* MuJoCo's law; NULL = the law of SAP */
 } SAP_SPECIALIZABLE(SapStepArgs);

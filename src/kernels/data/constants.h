@@ -26,7 +26,7 @@ typedef struct SapConstants {
     SapField limit_lower, limit_upper, limit_ke, limit_kd;
 
     /* [ns] */
-    SapField shape_mu, shape_ke, shape_tau;
+    SapField shape_mu, shape_ke, shape_tau, shape_dissipation;
     SapField shape_pose;  /* [ns][7] in the body frame, or in the world if static */
     SapField shape_size;  /* [ns][3] shape_scale */
     SapField shape_bound; /* [ns][4] bounding sphere in the shape frame: centre, radius (unused for a plane) */

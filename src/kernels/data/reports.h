@@ -19,7 +19,8 @@ typedef struct SapRowReport {
 typedef struct SapExtraReport {
     /* [num_worlds][nv] N or N m, public order: forces on dofs, and of all constraints together */
     double *joint_drive, *joint_limit, *joint_friction, *joint_constraint;
-    SapRowReport rows; /* if the formulation reports them */
+    SapRowReport rows;                   /* if the formulation reports them */
+    double *lagged_impulse, *slip_width; /* [num_worlds][capacity] of the laws `similar` and `lagged` */
 } SapExtraReport;
 
 /* Arrays that a step fills, as in SapWorldReport and SapContactReport; each may be NULL. */

@@ -51,4 +51,9 @@ typedef struct SapKernels {
     void (*sincos)(const void *x, void *s, void *c, int n);
 } SapKernels;
 
+/* What the contact laws `similar` and `lagged` replace (target/law_cpu.c). */
+typedef struct SapLawKernels {
+    int (*solve)(const SapContext *ctx);
+} SapLawKernels;
+
 #endif

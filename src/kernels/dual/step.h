@@ -463,6 +463,10 @@ STAGE_FN void dual_step_velocity(const Context *ctx) {
 KERNEL_FN real report_region(const Context *ctx, int c) {
     return *SLOT_REGION(c);
 }
+KERNEL_FN bool report_slip(const Context *ctx, int c, real *impulse, real *width) {
+    (void)ctx, (void)c, (void)impulse, (void)width;
+    return false;
+}
 KERNEL_FN JointTerms report_joint_terms(const Context *ctx, int i) {
     JointTerms terms;
     terms.drive = DOF_IMPULSES(i)[0];

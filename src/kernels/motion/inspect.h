@@ -10,7 +10,7 @@ STAGE_FN void inspect_vector(const Context *ctx, double *data, const real *x, in
 STAGE_FN void inspect_matrix(const Context *ctx, mask which) {
     const SapPlan *plan = &ctx->args->plan;
     int nv = plan->nv;
-    SapBuffer buffer = buffer_f64(ctx->args->A, nv * nv);
+    SapBuffer buffer = buffer_f64(ctx->args->inspect->A, nv * nv);
     TEAM_FOR(i, nv)
         for (int t = 0; t <= plan->tree.row[i].depth; t++) {
             int at = plan->tree.row[i].start + t, j = plan->tree.ancestor[at];
@@ -23,8 +23,9 @@ STAGE_FN void inspect_matrix(const Context *ctx, mask which) {
  *   v = V.lin + omega x d,   a_O = a.lin + alpha x d + omega x v
  * where omega x v turns the spatial acceleration into a material point's. */
 STAGE_FN void inspect_body(const Context *ctx, int l, mask which) {
-    const SapStepArgs *args = ctx->args;
-    int body = args->plan.link[l].body, nb = args->plan.nb;
+    const SapInspectArgs *args = ctx->args->inspect;
+    const SapPlan *plan = &ctx->args->plan;
+    int body = plan->link[l].body, nb = plan->nb;
     Pose X = pose_load(FM(X) + 7 * l);
     Vec3 d = vec3_sub(X.p, tree_origin(ctx, l));
     Spatial V = spatial_load(FM(V) + 6 * l), a = spatial_load(FM(a) + 6 * l);
@@ -45,13 +46,14 @@ STAGE_FN void inspect_body(const Context *ctx, int l, mask which) {
 }
 
 STAGE_FN void inspect_free_motion(const Context *ctx, mask which) {
-    const SapStepArgs *args = ctx->args;
-    inspect_vector(ctx, args->v_star, FM(v), args->plan.nv, which);
-    inspect_vector(ctx, args->tau, FM(f), args->plan.nv, which);
-    inspect_vector(ctx, args->v0, FM(v0), args->plan.nv, which);
+    const SapInspectArgs *args = ctx->args->inspect;
+    int nv = ctx->args->plan.nv;
+    inspect_vector(ctx, args->v_star, FM(v), nv, which);
+    inspect_vector(ctx, args->tau, FM(f), nv, which);
+    inspect_vector(ctx, args->v0, FM(v0), nv, which);
     if (args->A)
         inspect_matrix(ctx, which);
-    TEAM_FOR(l, args->plan.nl)
+    TEAM_FOR(l, ctx->args->plan.nl)
         inspect_body(ctx, l, which);
 }
 

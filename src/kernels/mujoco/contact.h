@@ -418,6 +418,11 @@ KERNEL_FN mask constraint_changes(const Constraint *k) {
 }
 
 /* The region of slot c for reports. */
+KERNEL_FN bool report_slip(const Context *ctx, int c, real *impulse, real *width) {
+    (void)ctx, (void)c, (void)impulse, (void)width;
+    return false;
+}
+
 KERNEL_FN real report_region(const Context *ctx, int c) {
     ContactVector u = contact_vector_load(SLOT(vc, c), mujoco_wide(ctx)), e = mujoco_error(SLOT(law, c), &u);
     return mujoco_contact_region(SLOT(law, c), MUJOCO->elliptic, mujoco_wide(ctx), &e);

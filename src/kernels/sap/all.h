@@ -3,6 +3,8 @@
 #include "kernels/sap/hooks.h"
 
 #include "kernels/sap/contact.h"
+#include "kernels/sap/hunt_crossley.h"
+#include "kernels/sap/contact_laws.h"
 #include "kernels/sap/weight.h"
 #include "kernels/sap/material.h"
 #include "kernels/sap/constraint.h"

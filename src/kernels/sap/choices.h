@@ -2,8 +2,16 @@
 #ifndef SAPWOOD_KERNELS_SAP_CHOICES_H
 #define SAPWOOD_KERNELS_SAP_CHOICES_H
 
+/* The laws of contacts: `sap`; `similar` and `lagged`, which differ in their data only. An entry file chooses. */
+#define CONTACT_LAW_SAP           0
+#define CONTACT_LAW_HUNT_CROSSLEY 1
+#ifndef CONTACT_LAW
+#define CONTACT_LAW CONTACT_LAW_SAP
+#endif
+/* Solves of a step: several with `lagged` only, by the option lagged_passes. */
+#define CONTACT_PASSES (CONTACT_LAW == CONTACT_LAW_SAP ? 1 : ctx->args->contacts.lagged_passes)
+
 #define CONTACT_ROWS     3
-#define CONTACT_LAW      0
 #define HAS_DOF_TERMS    1
 #define LINES_HAVE_COST  1
 #define IDLE_BLOCKS_MOVE 1

@@ -7,12 +7,6 @@
  * The structure of a constraint is the same in all worlds of the pack; its numbers differ. A world without the
  * constraint has law data of 0. */
 
-/* Makes the law data of constraint c. Its velocity is 0 until it is computed from v. */
-KERNEL_FN void constraint_make(const Context *ctx, int c) {
-    contact_make_law(ctx, c);
-    vec3_store(SLOT(vc, c), vec3_zero());
-}
-
 /* J x */
 KERNEL_FN Vec3 constraint_J_mul_by(const Constraint *k, StageView J, const real *x) {
     Vec3 y = vec3_zero();
@@ -26,6 +20,18 @@ KERNEL_FN Vec3 constraint_J_mul(const Constraint *k, const real *x) {
     Vec3 y;
     VIEW_CASES(J, y = constraint_J_mul_by(k, J, x));
     return y;
+}
+
+/* Makes the law data of constraint c. Its velocity is 0 until it is computed from v. The velocity at the start of the
+ * step is read by the law `lagged`, and by the slip width of `similar`. */
+KERNEL_FN void constraint_make(const Context *ctx, int c) {
+    real vn0 = real_of(0);
+    if (CONTACT_LAW != CONTACT_LAW_SAP) {
+        Constraint k = constraint_at(ctx, c);
+        vn0 = constraint_J_mul(&k, SOLVE(v0)).z;
+    }
+    contact_make_law(ctx, c, vn0);
+    vec3_store(SLOT(vc, c), vec3_zero());
 }
 
 /* (J' gamma) of one column */
@@ -96,7 +102,7 @@ KERNEL_FN void constraint_move(const Constraint *k, real a, mask which) {
 /* Computes impulse, cost and curvature at v_c. */
 KERNEL_FN void constraint_evaluate(const Constraint *k) {
     LawValue at;
-    sap_contact_evaluate(k->law_data, vec3_load(k->vc), &at);
+    contact_law_evaluate(k->law, k->law_data, vec3_load(k->vc), &at);
     vec3_store(k->gamma, at.gamma);
     *k->cost = at.cost;
     for (int i = 0; i < 6; i++)
@@ -108,11 +114,11 @@ KERNEL_FN void constraint_evaluate(const Constraint *k) {
 KERNEL_FN void constraint_line(const Constraint *k, real a, int derivatives) {
     Vec3 u = vec3_load(k->Jd), vc = vec3_fma(a, u, vec3_load(k->vc));
     if (derivatives == 0) {
-        k->line[0] = sap_contact_cost(k->law_data, vc) - *k->cost;
+        k->line[0] = contact_law_cost(k->law, k->law_data, vc) - *k->cost;
         return;
     }
     LawValue at;
-    sap_contact_evaluate(k->law_data, vc, &at);
+    contact_law_evaluate(k->law, k->law_data, vc, &at);
     k->line[0] = at.cost - *k->cost;
     k->line[1] = vec3_dot(at.gamma, u);
     if (derivatives > 1)

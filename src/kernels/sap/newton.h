@@ -163,7 +163,25 @@ STAGE_FN void newton_solve(const Context *ctx, mask constrained, SolveResult *ou
     }
 }
 
+/* Solves again from the v that was found, with friction by the normal impulses of that solve, in place of those that
+ * the state before the step implies. Counts add up, and a solve that ended badly is reported. */
+STAGE_FN void newton_pass_again(const Context *ctx, mask constrained, SolveResult *out) {
+    SolveResult first = *out;
+    TEAM_FOR(c, constraint_count(ctx))
+        contact_lag_again(ctx, c);
+    newton_solve(ctx, constrained, out);
+    out->iterations = out->iterations + first.iterations;
+    out->inner_iterations = out->inner_iterations + first.inner_iterations;
+    out->f64_retries = out->f64_retries + first.f64_retries;
+    out->stalled = out->stalled | first.stalled;
+    out->limit = out->limit | first.limit;
+    out->line_failed = out->line_failed | first.line_failed;
+    out->no_descent = out->no_descent | first.no_descent;
+}
+
 KERNEL_FN void formulation_solve(const Context *ctx, const ProblemChecks *is, mask which, SolveResult *out) {
     (void)which;
     newton_solve(ctx, is->constrained, out);
+    for (int pass = 1; pass < CONTACT_PASSES; pass++)
+        newton_pass_again(ctx, is->constrained, out);
 }

@@ -117,6 +117,9 @@ FORMULATION_FN void formulation_finish(const Context *ctx, mask which);
 
 /* The region of contact c (SapContactRegion). */
 FORMULATION_FN real report_region(const Context *ctx, int c);
+/* The normal impulse at the start of the step, N s, and the width of the ramp of friction, m/s, of contact c; false: the
+ * law has neither. */
+FORMULATION_FN bool report_slip(const Context *ctx, int c, real *impulse, real *width);
 /* Point, frame and distance of contact c in the worlds of the result: those where it is within its gap and so does not
  * act. */
 FORMULATION_FN mask report_gap(const Context *ctx, int c, real position[3], real frame[9], real *gap);

@@ -124,6 +124,20 @@ STAGE_FN void report_clear_contact(const Context *ctx, int k, mask mine) {
     report_clear(ctx, r->position, k, 3, mine);
     report_clear(ctx, r->force, k, 3, mine);
     report_clear(ctx, r->jacobian, k, 3 * ctx->args->plan.nv, mine);
+    if (r->extra) {
+        report_clear(ctx, r->extra->lagged_impulse, k, 1, mine);
+        report_clear(ctx, r->extra->slip_width, k, 1, mine);
+    }
+}
+
+/* Writes what the law of slot c has of the start of the step. */
+STAGE_FN void report_contact_slip(const Context *ctx, int c, mask which) {
+    const SapExtraReport *r = ctx->args->report.extra;
+    real impulse, width;
+    if (!r || !report_slip(ctx, c, &impulse, &width))
+        return;
+    report_slot(ctx, r->lagged_impulse, c, &impulse, 1, which);
+    report_slot(ctx, r->slip_width, c, &width, 1, which);
 }
 
 /* Writes where a contact within its gap is. */
@@ -163,6 +177,7 @@ STAGE_FN void report_contact(const Context *ctx, int c, mask mine) {
     report_slot(ctx, r->position, c, position, 3, which);
     report_slot(ctx, r->force, c, force, 3, which);
     report_jacobian(ctx, c, which);
+    report_contact_slip(ctx, c, which);
     report_contact_in_gap(ctx, c, mine);
 }
 
@@ -219,7 +234,7 @@ STAGE_FN void report_sum_impulse(const Context *ctx) {
 
 KERNEL_FN bool report_asked_for_contacts(const SapReportArgs *r) {
     return r->impulse || r->velocity || r->frame || r->gap || r->weight || r->pair || r->position || r->force ||
-           r->jacobian || r->region;
+           r->jacobian || r->region || (r->extra && (r->extra->lagged_impulse || r->extra->slip_width));
 }
 
 KERNEL_FN bool report_asked_for_joints(const SapExtraReport *r) {

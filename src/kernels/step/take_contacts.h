@@ -11,8 +11,8 @@
 #include "kernels/data/args.h"
 #include "kernels/dialect/team.h"
 
-/* SapContacts has 14 arrays of records. */
-enum { SAP_TAKE_MAX_ROWS = 14, SAP_NO_SUCH_SHAPE = -2 };
+/* SapContacts has 15 arrays of records. */
+enum { SAP_TAKE_MAX_ROWS = 15, SAP_NO_SUCH_SHAPE = -2 };
 
 typedef enum SapTakeType { SAP_TAKE_I32, SAP_TAKE_F32, SAP_TAKE_F64 } SapTakeType;
 

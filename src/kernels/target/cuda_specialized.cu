@@ -8,6 +8,7 @@
 #define SAP_SPECIALIZED_BUILD
 #include <specialized.h> // written for the batch
 
+#define CONTACT_LAW       (ctx->args->contacts.approximation != SAP_APPROXIMATION_SAP) // a constant
 #define SAP_FORMULATION   "kernels/sap/stages.h"
 #define STEP_HAS_STAGES   0
 #define STEP_HAS_LOCKSTEP 0
