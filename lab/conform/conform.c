@@ -11,6 +11,7 @@
 #include "lab/conform/dual.h"
 #include "lab/conform/dual_file.h"
 #include "lab/conform/knobs.h"
+#include "lab/conform/laws.h"
 #include "lab/conform/reference_file.h"
 
 /* mujoco_files.py, embedded. */
@@ -176,6 +177,16 @@ static bool run_constraints(const ConformArgs *a, const char *path, const json_t
     return ok;
 }
 
+/* A file of contact laws. */
+static bool run_laws(const ConformArgs *a, const char *path, const json_t *file, Tally *t) {
+    ConformCount count = {0};
+    bool ok = !a->dump || cli_fail("--dump: %s has contact laws; it needs steps of given contacts", path);
+    ok = ok && conform_laws(path, file, a->verbose, &count);
+    t->passed += count.passed;
+    t->failed += count.failed;
+    return ok;
+}
+
 /* Whether a file has cases of MuJoCo, or pairs of its geoms, which the package in Python imports. */
 static bool is_of_mujoco(const json_t *json) {
     return json_is_string(json_object_get(json, "mujoco")) &&
@@ -222,14 +233,15 @@ static bool run_dual(const ConformArgs *a, const char *path, json_t *file, Tally
 /* Runs a file of another kind than steps; false if it has steps. *ok is whether it could be used. */
 static bool run_other(const ConformArgs *a, const char *path, Tally *t, bool *ok) {
     json_t *root = reference_file_load(path);
-    bool is_dual = dual_file_is(root), is_mujoco = is_of_mujoco(root),
-         has_constraints = root && conform_is_constraints(root);
+    bool is_dual = dual_file_is(root), is_mujoco = is_of_mujoco(root), has_laws = root && conform_is_laws(root),
+         has_constraints = root && !has_laws && conform_is_constraints(root);
     *ok = is_dual           ? run_dual(a, path, root, t)
           : is_mujoco       ? add_mujoco(a, path, t)
+          : has_laws        ? run_laws(a, path, root, t)
           : has_constraints ? run_constraints(a, path, root, t)
                             : false;
     json_decref(root);
-    return is_dual || is_mujoco || has_constraints || root == NULL;
+    return is_dual || is_mujoco || has_laws || has_constraints || root == NULL;
 }
 
 static bool run_file(const ConformArgs *a, const char *path, bool dump, Tally *t) {

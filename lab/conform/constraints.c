@@ -9,6 +9,7 @@
 
 #include "host/cli/common.h"
 #include "lab/conform/reference_file.h"
+#include "lab/conform/scene_case.h"
 
 /* Tolerances: assembled quantities relative to the largest entry (g and vhat = -g/(2 h): to 1 m and 1 m/s, because g is
  * a difference of positions of that size), v and q absolute, impulses relative to the largest,
@@ -27,20 +28,8 @@ typedef struct Fixture {
     double *impulse, *error, *weight, *target, *R, *jacobian, *force; /* constraints [num_rows], tendons [nt] */
 } Fixture;
 
-/* One comparison: the largest error over its tolerance, and what it was. */
-typedef struct Worst {
-    double ratio, error;
-    const char *what;
-} Worst;
-
-static void worst_of(Worst *w, const char *what, double error, double tolerance) {
-    if (error / tolerance <= w->ratio) /* false for NaN */
-        return;
-    *w = (Worst){isnan(error) ? INFINITY : error / tolerance, error, what};
-}
-
 bool conform_is_constraints(const json_t *file) {
-    return json_is_string(json_object_get(file, "scene"));
+    return json_is_string(json_object_get(file, "scene")) && !json_object_get(file, "laws");
 }
 
 /* ---- a scene ---- */
@@ -51,12 +40,7 @@ static int rows_of(const Fixture *b, int c) {
 }
 
 static bool open_scene(const char *path, const json_t *file, Fixture *b) {
-    char name[1024];
-    const char *slash = strrchr(path, '/'), *scene = json_string_value(json_object_get(file, "scene"));
-    int n = snprintf(name, sizeof name, "%.*s%s", slash ? (int)(slash + 1 - path) : 0, path, scene);
-    if (n < 0 || n >= (int)sizeof name)
-        return cli_fail("%s: its path is too long", path);
-    if (!cli_check(sap_scene_load(name, &b->scene)))
+    if (!conform_open_scene(path, file, &b->scene))
         return false;
     b->m = sap_model_arrays(b->scene->model);
     for (int c = 0; c < b->m->num_constraints; c++)
@@ -119,74 +103,7 @@ static void close_bench(Fixture *b) {
     sap_scene_destroy(b->scene);
 }
 
-/* ---- state: velocities of the file have the angular part of a free joint first, at the body's origin ---- */
-
-static void set_state(const Fixture *b, const double *q, const double *v) {
-    SapState *state = sap_batch_state(b->batch);
-    double *to = state->joint_qd;
-    memcpy(state->joint_q, q, (size_t)b->m->num_coords * sizeof *q);
-    memcpy(to, v, (size_t)b->m->num_dofs * sizeof *v);
-    for (int j = 0; j < b->m->num_joints; j++) {
-        if (b->m->joint_type[j] != SAP_JOINT_FREE)
-            continue;
-        const double *omega = v + b->m->joint_qd_start[j], *r = q + b->m->joint_q_start[j] + 3;
-        const double *c = b->m->body_com + 3 * b->m->joint_child[j];
-        double t[3] = {2 * (r[1] * c[2] - r[2] * c[1]), 2 * (r[2] * c[0] - r[0] * c[2]),
-                       2 * (r[0] * c[1] - r[1] * c[0])};
-        double arm[3] = {c[0] + r[3] * t[0] + r[1] * t[2] - r[2] * t[1], c[1] + r[3] * t[1] + r[2] * t[0] - r[0] * t[2],
-                         c[2] + r[3] * t[2] + r[0] * t[1] - r[1] * t[0]};
-        double *out = to + b->m->joint_qd_start[j];
-        for (int i = 0; i < 3; i++) {
-            int k = (i + 1) % 3, l = (i + 2) % 3;
-            out[i] = omega[3 + i] + omega[k] * arm[l] - omega[l] * arm[k];
-            out[3 + i] = omega[i];
-        }
-    }
-}
-
-/* The largest difference of coordinates; the sign of a quaternion is free. */
-static double coordinate_error(const Fixture *b, const double *ours, const double *theirs) {
-    double largest = 0;
-    for (int j = 0; j < b->m->num_joints; j++) {
-        int first = b->m->joint_q_start[j], end = b->m->joint_q_start[j + 1];
-        int quaternion = b->m->joint_type[j] == SAP_JOINT_FREE   ? first + 3
-                         : b->m->joint_type[j] == SAP_JOINT_BALL ? first
-                                                                 : end;
-        double dot = 0;
-        for (int i = quaternion; i < end; i++)
-            dot += ours[i] * theirs[i];
-        for (int i = first; i < end; i++)
-            largest = fmax(largest, fabs(ours[i] - (i >= quaternion && dot < 0 ? -theirs[i] : theirs[i])));
-    }
-    return largest;
-}
-
 /* ---- comparing ---- */
-
-/* The largest difference between numbers of the file and ours; NaN if the file has another number of them. *scale is
- * the largest number of the file. */
-static double difference(const json_t *node, const double *ours, int count, double *scale) {
-    size_t n = 0;
-    double *theirs = reference_doubles(node, &n), error = theirs && (int)n == count ? 0 : NAN;
-    *scale = 0;
-    for (int i = 0; error >= 0 && i < count; i++) {
-        error = isnan(ours[i]) ? NAN : fmax(error, fabs(theirs[i] - ours[i]));
-        *scale = fmax(*scale, fabs(theirs[i]));
-    }
-    free(theirs);
-    return error;
-}
-
-static double absolute(const json_t *node, const double *ours, int count) {
-    double scale;
-    return difference(node, ours, count, &scale);
-}
-
-/* Relative to the largest number, or to `least` if that is larger. */
-static double relative(const json_t *node, const double *ours, int count, double least) {
-    double scale, error = difference(node, ours, count, &scale);
-    return error == 0 ? 0 : error / fmax(scale, least);
-}
 
 /* Whether a row of the file belongs to the thing of that name: "name" or "name:part". */
 static bool is_row_of(const json_t *row, const char *name) {
@@ -196,15 +113,15 @@ static bool is_row_of(const json_t *row, const char *name) {
 }
 
 /* Compares one row of the file, which may be a part of a constraint, with our rows from `first` on. */
-static void compare_row(const Fixture *b, const json_t *row, int first, Worst *w) {
+static void compare_row(const Fixture *b, const json_t *row, int first, ConformWorst *w) {
     int nv = b->m->num_dofs, n = (int)json_array_size(json_object_get(row, "g"));
     double weight = json_number_value(json_object_get(row, "w"));
-    worst_of(w, "J", relative(json_object_get(row, "J"), b->jacobian + first * nv, n * nv, 0), ASSEMBLED);
-    worst_of(w, "g", relative(json_object_get(row, "g"), b->error + first, n, 1), ASSEMBLED);
-    worst_of(w, "R", relative(json_object_get(row, "R"), b->R + first, n, 0), ASSEMBLED);
-    worst_of(w, "vhat", relative(json_object_get(row, "vhat"), b->target + first, n, 1), ASSEMBLED);
-    worst_of(w, "gamma", relative(json_object_get(row, "gamma"), b->impulse + first, n, 0), IMPULSES);
-    worst_of(w, "w", fabs(b->weight[first] - weight) / weight, ASSEMBLED);
+    conform_worst(w, "J", conform_relative(json_object_get(row, "J"), b->jacobian + first * nv, n * nv, 0), ASSEMBLED);
+    conform_worst(w, "g", conform_relative(json_object_get(row, "g"), b->error + first, n, 1), ASSEMBLED);
+    conform_worst(w, "R", conform_relative(json_object_get(row, "R"), b->R + first, n, 0), ASSEMBLED);
+    conform_worst(w, "vhat", conform_relative(json_object_get(row, "vhat"), b->target + first, n, 1), ASSEMBLED);
+    conform_worst(w, "gamma", conform_relative(json_object_get(row, "gamma"), b->impulse + first, n, 0), IMPULSES);
+    conform_worst(w, "w", fabs(b->weight[first] - weight) / weight, ASSEMBLED);
 }
 
 /* One that pulls down only is stored with the opposite sign. */
@@ -221,7 +138,7 @@ static void turn_upper(const Fixture *b) {
 }
 
 /* The rows of all constraints, in order. */
-static void compare_rows(const Fixture *b, const json_t *rows, Worst *w) {
+static void compare_rows(const Fixture *b, const json_t *rows, ConformWorst *w) {
     turn_upper(b);
     for (int c = 0, first = 0; c < b->m->num_constraints; first += rows_of(b, c++)) {
         int found = 0;
@@ -235,11 +152,11 @@ static void compare_rows(const Fixture *b, const json_t *rows, Worst *w) {
             if (fits)
                 compare_row(b, row, first + found, w);
             else
-                worst_of(w, "number of rows", INFINITY, 1);
+                conform_worst(w, "number of rows", INFINITY, 1);
             found += fits ? (int)size : 0;
         }
         if (found != rows_of(b, c))
-            worst_of(w, "number of rows", INFINITY, 1);
+            conform_worst(w, "number of rows", INFINITY, 1);
     }
 }
 
@@ -249,7 +166,7 @@ static bool is_upper_limit(const json_t *row) {
 }
 
 /* The sum of the impulses of each tendon. */
-static void compare_tendons(const Fixture *b, const json_t *rows, double h, Worst *w) {
+static void compare_tendons(const Fixture *b, const json_t *rows, double h, ConformWorst *w) {
     for (int t = 0; t < b->m->num_tendons; t++) {
         double theirs = 0, scale = 0;
         size_t i;
@@ -265,7 +182,7 @@ static void compare_tendons(const Fixture *b, const json_t *rows, double h, Wors
             }
             free(gamma);
         }
-        worst_of(w, "tendon", fabs(theirs - h * b->force[t]) / fmax(scale, 1e-3), IMPULSES);
+        conform_worst(w, "tendon", fabs(theirs - h * b->force[t]) / fmax(scale, 1e-3), IMPULSES);
     }
 }
 
@@ -273,20 +190,11 @@ static void compare_tendons(const Fixture *b, const json_t *rows, double h, Wors
 static bool take_step(Fixture *b, const double *q, const double *v, double h) {
     const SapFreeMotion before = {.v_star = b->v_star, .A = b->A}, after = {.joint_qd = b->v};
     SapSolver *solver = sap_batch_solver(b->batch);
-    set_state(b, q, v);
+    conform_set_state(b->m, sap_batch_state(b->batch), q, v);
     bool ok = cli_check(sap_free_motion(solver, sap_batch_state(b->batch), sap_batch_control(b->batch), h, &before)) &&
               cli_check(sap_batch_step(b->batch, h, 1));
     bool failed = ok && (sap_solver_world_status(solver)[0] & SAP_WORLD_FAILED);
     return ok && !failed && cli_check(sap_free_motion(solver, sap_batch_state(b->batch), NULL, h, &after));
-}
-
-static void tally(const char *path, const char *name, const Worst *w, bool verbose, ConformCount *count) {
-    bool passed = w->ratio <= 1;
-    count->passed += passed;
-    count->failed += !passed;
-    if (!passed || verbose)
-        printf("%-4s %s %s: %s %.1e, %.2g of its tolerance\n", passed ? "ok" : "FAIL", path, name,
-               w->what ? w->what : "-", w->error, w->ratio);
 }
 
 /* One case, with the results in `expected`: the case itself or its part `split`. */
@@ -297,28 +205,28 @@ static bool run_case(const char *path, Fixture *b, const json_t *one, const json
            *v = reference_doubles(json_object_get(one, "joint_qd"), &nv),
            *q_next = reference_doubles(json_object_get(expected, "q_next"), &next);
     const char *name = json_string_value(json_object_get(one, "name"));
-    Worst w = {0};
+    ConformWorst w = {0};
     int n = b->m->num_dofs;
     bool ok = q && v && q_next && (int)nq == b->m->num_coords && (int)nv == n && nq == next;
     if (!ok)
         cli_fail("%s: %s: it does not fit the scene", path, name ? name : "?");
     else if (!take_step(b, q, v, h)) {
-        worst_of(&w, "status", INFINITY, 1);
+        conform_worst(&w, "status", INFINITY, 1);
     } else {
         if (expected == one) {
-            worst_of(&w, "A", relative(json_object_get(one, "A"), b->A, n * n, 0), ASSEMBLED);
-            worst_of(&w, "v*", relative(json_object_get(one, "v_star"), b->v_star, n, 0), ASSEMBLED);
+            conform_worst(&w, "A", conform_relative(json_object_get(one, "A"), b->A, n * n, 0), ASSEMBLED);
+            conform_worst(&w, "v*", conform_relative(json_object_get(one, "v_star"), b->v_star, n, 0), ASSEMBLED);
         }
         compare_rows(b, json_object_get(expected, "rows"), &w);
         if (expected == one)
             compare_tendons(b, json_object_get(one, "rows"), h, &w);
-        worst_of(&w, "v", absolute(json_object_get(expected, "v"), b->v, n), SOLVED);
-        worst_of(&w, "q", coordinate_error(b, sap_batch_state(b->batch)->joint_q, q_next), SOLVED);
+        conform_worst(&w, "v", conform_absolute(json_object_get(expected, "v"), b->v, n), SOLVED);
+        conform_worst(&w, "q", conform_coordinate_error(b->m, sap_batch_state(b->batch)->joint_q, q_next), SOLVED);
         if (json_object_get(expected, "drake_v"))
-            worst_of(&w, "v of Drake", absolute(json_object_get(one, "drake_v"), b->v, n), DRAKE);
+            conform_worst(&w, "v of Drake", conform_absolute(json_object_get(one, "drake_v"), b->v, n), DRAKE);
     }
     if (ok)
-        tally(path, name ? name : "?", &w, verbose, count);
+        conform_tally(path, name ? name : "?", &w, verbose, count);
     free(q);
     free(v);
     free(q_next);
@@ -337,12 +245,12 @@ static bool trajectory_error(const char *path, Fixture *b, const json_t *file, d
     if (!ok)
         cli_fail("%s: the trajectory does not fit the scene", path);
     if (ok)
-        set_state(b, q, v);
+        conform_set_state(b->m, sap_batch_state(b->batch), q, v);
     json_array_foreach(ok ? path_q : NULL, i, row) {
         double *theirs = reference_doubles(row, &n);
         ok = ok && theirs && (int)n == b->m->num_coords && cli_check(sap_batch_step(b->batch, h, 1));
         if (ok)
-            *error = fmax(*error, coordinate_error(b, sap_batch_state(b->batch)->joint_q, theirs));
+            *error = fmax(*error, conform_coordinate_error(b->m, sap_batch_state(b->batch)->joint_q, theirs));
         if (ok && (sap_solver_world_status(sap_batch_solver(b->batch))[0] & SAP_WORLD_FAILED))
             *error = INFINITY;
         free(theirs);
@@ -356,11 +264,11 @@ static bool run_trajectory(const char *path, Fixture *b, const json_t *file, dou
                            ConformCount *count) {
     double contacts = json_number_value(json_object_get(json_object_get(file, "measured"), "steps_with_contact")),
            error;
-    Worst w = {0};
+    ConformWorst w = {0};
     if (!trajectory_error(path, b, file, h, &error))
         return false;
-    worst_of(&w, "joint_q", error, contacts > 0 ? CONTACT_PATH : FREE_PATH);
-    tally(path, "trajectory", &w, verbose, count);
+    conform_worst(&w, "joint_q", error, contacts > 0 ? CONTACT_PATH : FREE_PATH);
+    conform_tally(path, "trajectory", &w, verbose, count);
     return true;
 }
 
@@ -393,7 +301,7 @@ static bool raise_step_error(const char *path, Fixture *b, const json_t *one, do
     if (!ok)
         cli_fail("%s: a case does not fit the scene", path);
     else if (take_step(b, q, v, h))
-        *largest = fmax(*largest, absolute(json_object_get(one, "v"), b->v, b->m->num_dofs));
+        *largest = fmax(*largest, conform_absolute(json_object_get(one, "v"), b->v, b->m->num_dofs));
     else
         *largest = INFINITY;
     free(q);

@@ -8,15 +8,12 @@
 
 #include <sapwood/options.h>
 
-/* The numbers of passed and failed comparisons: one per case, one per case with split weights, one per trajectory. */
-typedef struct ConformCount {
-    int passed, failed;
-} ConformCount;
+#include "lab/conform/scene_case.h"
 
 /* Whether a file has this format: it names a scene. */
 bool conform_is_constraints(const json_t *file);
 
-/* Compares all of a file. The scene lies beside it. `verbose` prints every comparison, not only those that differ.
+/* Compares all of a file: one comparison per case, per case with split weights, and per trajectory. The scene lies beside it. `verbose` prints every comparison, not only those that differ.
  * False with a message on stderr if the file or its scene cannot be used. */
 bool conform_constraints(const char *path, const json_t *file, bool verbose, ConformCount *count);
 

@@ -320,6 +320,22 @@ Test(cli, conform_passes_on_constraints_and_tendons) {
     cr_expect(strstr(out, "282 passed, 0 failed"), "%s", out);
 }
 
+Test(cli, conform_passes_on_contact_laws) {
+    cr_expect_eq(sapwood("conform " REFERENCE "/../laws/*.json.gz"), 0, "%s%s", out, err);
+    cr_expect_not_null(strstr(out, "1032 passed, 0 failed"), "%s", out);
+}
+
+Test(cli, conform_exits_with_1_where_contact_laws_differ) {
+    char command[4096];
+    snprintf(command, sizeof command,
+             "cp " REFERENCE "/../laws/roll.json.gz %s && sed 's/dissipation: 10/dissipation: 11/' " REFERENCE
+             "/../laws/roll.yaml > %s",
+             path_of("roll.json.gz"), path_of("roll.yaml"));
+    cr_assert_eq(system(command), 0);
+    cr_expect_eq(sapwood("conform %s", path_of("roll.json.gz")), 1, "%s%s", out, err);
+    cr_expect_not_null(strstr(out, "lagged: trajectory"), "%s", out);
+}
+
 /* A stand-in for Python that prints the lines, one for each argument that is a file of MuJoCo. */
 static int conform_mujoco(const char *lines) {
     char script[1024];
