@@ -170,3 +170,33 @@ def test_other_mistakes_say_what_to_do(tmp_path):
     (tmp_path / "x.xml").write_text("<mujoco><worldbody><bodi/></worldbody></mujoco>")
     with pytest.raises(sapwood.ModelError, match="x.xml: MuJoCo: XML Error.*bodi"):
         sapwood.Model.from_mjcf(tmp_path / "x.xml")
+
+
+# ---- materials of contacts ----
+
+PROPERTIES = """<robot name="r" xmlns:drake="http://drake.mit.edu"><link name="a"/>
+<link name="b">{inertial}<collision name="foot"><geometry><sphere radius="0.1"/></geometry>
+  <drake:proximity_properties><drake:hunt_crossley_dissipation value="{d}"/><drake:mu_dynamic value="0.7"/>
+  </drake:proximity_properties></collision>
+<collision><geometry><sphere radius="0.2"/></geometry><drake:proximity_properties><drake:relaxation_time value="0.3"/>
+  <drake:point_contact_stiffness value="2e4"/></drake:proximity_properties></collision>
+<collision name="plain"><geometry><sphere radius="0.3"/></geometry></collision></link>
+<joint name="j" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint></robot>"""
+
+
+def test_proximity_properties_of_drake_are_the_material_of_a_shape(tmp_path):
+    file = tmp_path / "robot.urdf"
+    file.write_text(PROPERTIES.format(inertial=INERTIAL.format(1, 1, 1, mass=1), d=3))
+    model = sapwood.Model.from_urdf(file)
+    foot, unnamed, plain = (int(np.flatnonzero(np.isclose(model.shape_scale[:, 0], r))[0]) for r in (0.1, 0.2, 0.3))
+    assert list(model.shape_material_dissipation[[foot, unnamed, plain]]) == [3, 50, 50]
+    assert model.shape_material_mu[foot] == 0.7 and model.shape_material_mu[plain] != 0.7
+    assert model.shape_material_tau[unnamed] == 0.3 and model.shape_material_ke[unnamed] == 2e4
+    assert model.shape_material_tau[plain] == model.shape_material_tau[foot] != 0.3
+
+
+def test_a_property_that_is_no_number_is_refused_by_its_name(tmp_path):
+    file = tmp_path / "robot.urdf"
+    file.write_text(PROPERTIES.format(inertial=INERTIAL.format(1, 1, 1, mass=1), d="much"))
+    with pytest.raises(sapwood.ParseError, match="link 'b': drake:hunt_crossley_dissipation is 'much'"):
+        sapwood.Model.from_urdf(file)

@@ -6,7 +6,7 @@ docs/python.md lists what is exact, what is approximated and what is reported.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -121,8 +121,10 @@ def convert(
     law: str = "sap",
     found: Sequence[Finding] = (),
     lists_actuators: bool = False,
+    materials: Mapping[str, Mapping[str, float]] | None = None,
 ) -> Model:
     """Converts a mujoco.MjModel for both laws; the model is the one of `law`. `found`: before the conversion.
+    `materials`: numbers of arrays of shapes, by the name of a geom.
     `lists_actuators`: steps of MuJoCo's law compute all actuators that they can, whose numbers worlds can then have."""
     check_law(law)
     points: dict[int, list[Floats]] = {}
@@ -136,13 +138,25 @@ def convert(
     laws: dict[str, Conversion | ValueError] = {}
     for source in sources:
         try:
-            laws[source.law] = _convert(source, grown, drawn, found)
+            laws[source.law] = made = _convert(source, grown, drawn, found)
+            _set_materials(made.arguments, materials or {})
         except ValueError as error:
             laws[source.law] = error
     for each in laws.values():
         if isinstance(each, Conversion):
             each.imported.laws = laws
     return _model(laws, law, strict, quiet)
+
+
+def _set_materials(arguments: dict[str, Any], materials: Mapping[str, Mapping[str, float]]) -> None:
+    """Sets numbers of shapes. Convex parts of the mesh of a geom have its name and a number. An import has no
+    dissipation of its own; 50 s/m is the default of a model."""
+    names = arguments.get("shape_name", [])
+    if materials:
+        arguments.setdefault("shape_material_dissipation", np.full(len(names), 50.0))
+    for i, name in enumerate(names):
+        for array, value in (materials.get(name) or materials.get(name.rpartition("_")[0], {})).items():
+            arguments[array][i] = value
 
 
 def _conversion(laws: dict[str, Conversion | ValueError], law: str) -> Conversion:

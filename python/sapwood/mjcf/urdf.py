@@ -35,6 +35,7 @@ def load(
     file = existing(path)
     root = _parse(file)
     found = _balance(root) if balance_inertia else []
+    materials = _materials(root)
     assets = _find_meshes(root, file.absolute().parent, packages)
     _set_compiler(root)
     text = ElementTree.tostring(root, encoding="unicode")
@@ -51,7 +52,9 @@ def load(
         raise NotCarriedOver(
             f"{file}: no joint moves a link; from_urdf(..., floating=True) gives the root a free joint"
         )
-    return convert(m, strict, quiet, hulls, rigid=True, found=found)  # URDF has no softness of mimic joints
+    return convert(
+        m, strict, quiet, hulls, rigid=True, found=found, materials=materials
+    )  # URDF has no softness of mimic joints
 
 
 def _parse(file: Path) -> ElementTree.Element:
@@ -75,6 +78,46 @@ def _set_compiler(root: ElementTree.Element) -> None:
     compiler.set("strippath", "false")
     compiler.attrib.pop("meshdir", None)
     compiler.set("fusestatic", compiler.get("fusestatic", "false"))
+
+
+# ---- contact materials ----
+
+DRAKE = "{http://drake.mit.edu}"
+MATERIAL = {
+    "hunt_crossley_dissipation": "shape_material_dissipation",
+    "relaxation_time": "shape_material_tau",
+    "point_contact_stiffness": "shape_material_ke",
+    "mu_dynamic": "shape_material_mu",
+}
+
+
+def _materials(root: ElementTree.Element) -> dict[str, dict[str, float]]:
+    """What <drake:proximity_properties> of collisions say, by the name of the collision, which gets one if it has none
+    or another has the same."""
+    found: dict[str, dict[str, float]] = {}
+    names = [c.get("name") for c in root.iter("collision")]
+    for link in root.findall("link"):
+        for i, collision in enumerate(link.findall("collision")):
+            properties = collision.find(DRAKE + "proximity_properties")
+            if properties is None:
+                continue
+            own = {array: _value(link, properties, tag) for tag, array in MATERIAL.items()}
+            name = collision.get("name")
+            if not name or names.count(name) > 1:
+                name = f"{link.get('name')}/{name or 'collision'}{i}"
+                collision.set("name", name)
+            found[name] = {array: value for array, value in own.items() if value is not None}
+            collision.remove(properties)
+    return found
+
+
+def _value(link: ElementTree.Element, properties: ElementTree.Element, tag: str) -> float | None:
+    element = properties.find(DRAKE + tag)
+    text = None if element is None else element.get("value", "")
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        raise ParseError(f"link '{link.get('name')}': drake:{tag} is '{text}'; it must be a number") from None
 
 
 # ---- meshes ----
