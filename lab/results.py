@@ -44,6 +44,7 @@ RESULTS = {
     "collision": ("Time and contacts of pairs of shapes", "build/release/sapwood bench-collision"),
     "conform": ("Conformance to MuJoCo", "build/release/sapwood conform tests/data/reference/mujoco/*.json.gz"),
     "dropin": ("sapwood.mujoco.batch beside mujoco.batch", "python3 bench/dropin.py --simulations 4096 --calls 7"),
+    "contact_laws": ("Artefacts and cost of the contact laws", "bench/contact_laws --count"),
     "dual": ("Iterations of the dual solvers", "bench/dual_figures"),
     "energy": ("Energy, momentum and order of the position integrations", "bench/energy"),
     "figures": ("Speed of one scene against its targets", "bench/figures"),
