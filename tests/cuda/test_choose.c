@@ -64,6 +64,8 @@ Test(choose, a_step_is_that_of_the_preset_whose_precisions_it_has) {
     expect(quadruped, "approx32", "contact_geometry_f64", "true", "sap_kernel_step", "no preset has these");
     expect(quadruped, "fast32", "compat", "sap_warp", "sap_kernel_step", "compat");
     expect(walker, "fast32", "threads", "1", "sap_kernel_step", "constraints");
+    expect(quadruped, "fast32", "contact_approximation", "lagged", "sap_kernel_step_law_fast32", "of a preset");
+    expect(walker, "fast32", "contact_approximation", "similar", "sap_kernel_step_law", "constraints");
     expect(quadruped, "drake", "contact_solver", "pgs", "sap_kernel_step_pgs", "the solver alone");
 }
 
@@ -85,5 +87,13 @@ Test(choose, a_thread_that_is_not_possible_is_refused_with_the_reason) {
     choose(&p, "bench/scenes/linkage_walker", "fast32", "team_size", "1");
     cr_assert_eq(choose_thread(&p), SAP_ERROR_UNSUPPORTED);
     cr_expect(strstr(sap_error_message(), "without constraints"), "%s", sap_error_message());
+    finish(&p);
+}
+
+Test(choose, the_laws_similar_and_lagged_have_teams) {
+    static Planned p;
+    choose(&p, "bench/scenes/quadruped", "fast32", "contact_approximation", "lagged");
+    cr_assert_eq(choose_thread(&p), SAP_OK);
+    cr_expect(!p.program.has_threads && strstr(p.program.mapping, "only the contact law sap"), "%s", p.program.mapping);
     finish(&p);
 }
