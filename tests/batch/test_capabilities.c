@@ -542,6 +542,7 @@ static const Probe probes[] = {
     {"gradients_with_sleep", .set = set_sleep, .call = call_gradients, .always = true},
     {"gradients_with_mean_velocity_forces", .set = set_mean, .call = call_gradients, .always = true},
     {"gradients_with_compat", .set = set_compat, .call = call_gradients, .always = true},
+    {"gradients_with_contact_approximation", .set = set_approximation, .call = call_gradients, .always = true},
     {"solver", .call = call_solver},
     {"solver_of_batch", .call = call_solver_of_batch},
     {"record_pair", .call = call_record_pair},

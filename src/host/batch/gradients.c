@@ -57,13 +57,13 @@ static SapStatus find_input(const SapBatch *b, const char *what, const char *nam
             return SAP_OK;
         }
     }
-    const SapModelArrays *m = b->backend->per_world(b)->model;
+    const SapNumbers *numbers = &b->backend->per_world(b)->numbers;
     for (int i = 0; i < NUM_DIFFERENTIABLE; i++) {
         SapParameter p = differentiable[i];
         names[NUM_CONTROLS + i] = parameter_name(p);
         if (strcmp(name, parameter_name(p)) == 0) {
             *out = (SapInput){.kind = SAP_INPUT_PARAMETER + (int)p,
-                              .count = sap_parameter_rows(m, p) * sap_parameter_columns(p)};
+                              .count = sap_parameter_rows(numbers, p) * sap_parameter_columns(p)};
             return SAP_OK;
         }
     }
@@ -84,6 +84,8 @@ static SapStatus check_supported(const SapBatch *b, const char *what) {
         SAP_REQUIRE(&b->options, SAP_CAN_GRADIENTS_MEAN, "%s", what);
     if (b->options.compat != SAP_COMPAT_NONE)
         SAP_REQUIRE(&b->options, SAP_CAN_GRADIENTS_COMPAT, "%s", what);
+    if (b->options.contact_approximation != SAP_APPROXIMATION_SAP)
+        SAP_REQUIRE(&b->options, SAP_CAN_GRADIENTS_APPROXIMATION, "%s", what);
     return SAP_OK;
 }
 

@@ -202,7 +202,7 @@ static const Row rows[SAP_CAN_NUM_ROWS] = {
         NO(MUJOCO, BOTH, NOT_IMPLEMENTED ": linearize has differences"),
         NO(ALL, GPU, NOT_IMPLEMENTED ": derivatives are computed on the cpu only")),
     ROW(GRADIENTS_ALL_PARAMETERS, "gradients_of_all_parameters",
-        "the same with respect to frames, polynomials and references of constraints, parameters of tendons, and grids",
+        "the same with respect to frames, polynomials and references of constraints, parameters of tendons, dissipation of shapes, and grids",
         NONE(IMPULSES | MUJOCO, BOTH, NO_GRADIENTS), NONE(ALL, GPU, NO_GRADIENTS), NO(ALL, BOTH, NOT_IMPLEMENTED)),
     ROW(GRADIENTS_SLEEP, "gradients_with_sleep", "the same in worlds that may sleep",
         NONE(IMPULSES | MUJOCO, BOTH, NO_GRADIENTS), NONE(ALL, GPU, NO_GRADIENTS),
@@ -213,6 +213,9 @@ static const Row rows[SAP_CAN_NUM_ROWS] = {
     ROW(GRADIENTS_COMPAT, "gradients_with_compat", "the same with compat = sap_warp",
         NONE(IMPULSES | MUJOCO, BOTH, NO_GRADIENTS), NONE(ALL, GPU, NO_GRADIENTS),
         NO(ALL, BOTH, NOT_IMPLEMENTED ": with compat = sap_warp")),
+    ROW(GRADIENTS_APPROXIMATION, "gradients_with_contact_approximation",
+        "the same with contact_approximation = similar and lagged", NONE(IMPULSES | MUJOCO, BOTH, NO_GRADIENTS),
+        NONE(ALL, GPU, NO_GRADIENTS), NO(ALL, BOTH, NOT_IMPLEMENTED ": the contact law must be sap")),
 #undef GROUP
 #define GROUP "Solvers without a batch"
     ROW(SOLVER, "solver", "a SapSolver", NO(ALL, GPU, NO_SOLVER_ON_GPU)),

@@ -81,6 +81,7 @@ typedef enum SapCan {
     SAP_CAN_GRADIENTS_SLEEP,
     SAP_CAN_GRADIENTS_MEAN,
     SAP_CAN_GRADIENTS_COMPAT,
+    SAP_CAN_GRADIENTS_APPROXIMATION,
     /* a SapSolver and what it records */
     SAP_CAN_SOLVER,
     SAP_CAN_SOLVER_OF_BATCH,
