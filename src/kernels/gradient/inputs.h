@@ -255,7 +255,7 @@ STAGE_FN void column_add_contact(const Context *ctx, const Gradient *g, real *to
     }
 }
 
-KERNEL_FN real shape_value(const Context *ctx, SapField field, int shape, SapBuffer own, double of_all) {
+KERNEL_FN real shape_value(const Context *ctx, SapField field, int shape, double *own, double of_all) {
     return field_get_or(field, shape, contact_fallback(ctx, own, of_all), ctx->pack);
 }
 
