@@ -212,6 +212,114 @@ ParameterizedTest(Precision *param, convex, a_ball_in_a_valley_touches_both_side
     cr_assert(data.task.n[0][0] * data.task.n[1][0] < 0);
 }
 
+/* ---- a ball on rough ground ---- */
+
+/* Heights within 0.03 of the plane, without a pattern. */
+static double rough(double x, double y) {
+    double t = 43758.5453 * sin(127.1 * x + 311.7 * y);
+    return 0.06 * (t - floor(t)) - 0.03;
+}
+
+/* The distance of p from the segment from a to b. */
+static double segment_distance(const double *p, const double *a, const double *b) {
+    double ab[3], ap[3], rest[3];
+    for (int k = 0; k < 3; k++) {
+        ab[k] = b[k] - a[k];
+        ap[k] = p[k] - a[k];
+    }
+    double t = fmin(fmax(dot3(ab, ap) / dot3(ab, ab), 0), 1);
+    for (int k = 0; k < 3; k++)
+        rest[k] = ap[k] - t * ab[k];
+    return sqrt(dot3(rest, rest));
+}
+
+/* The distance of p from a triangle: along its normal if p is over it, else the least of its three edges. */
+static double triangle_distance(const double *p, const double x[3][3]) {
+    double n[3], edge[2][3], to[3];
+    for (int k = 0; k < 3; k++) {
+        edge[0][k] = x[1][k] - x[0][k];
+        edge[1][k] = x[2][k] - x[0][k];
+        to[k] = p[k] - x[0][k];
+    }
+    for (int k = 0; k < 3; k++)
+        n[k] = edge[0][(k + 1) % 3] * edge[1][(k + 2) % 3] - edge[0][(k + 2) % 3] * edge[1][(k + 1) % 3];
+    /* coordinates of the foot of p along both edges, by Cramer's rule */
+    double aa = dot3(edge[0], edge[0]), ab = dot3(edge[0], edge[1]), bb = dot3(edge[1], edge[1]);
+    double pa = dot3(to, edge[0]), pb = dot3(to, edge[1]), det = aa * bb - ab * ab;
+    double u = (bb * pa - ab * pb) / det, v = (aa * pb - ab * pa) / det;
+    if (u >= 0 && v >= 0 && u + v <= 1)
+        return fabs(dot3(n, to)) / sqrt(dot3(n, n));
+    return fmin(segment_distance(p, x[0], x[1]),
+                fmin(segment_distance(p, x[1], x[2]), segment_distance(p, x[2], x[0])));
+}
+
+/* The distance of p from the surface: the least of all triangles. */
+static double field_distance(const FieldData *field, const double *p) {
+    double least = INFINITY;
+    for (int cell = 0; cell < (ROWS - 1) * (COLUMNS - 1); cell++) {
+        int r = cell / (COLUMNS - 1), c = cell % (COLUMNS - 1);
+        double corner[4][3], lower[3][3], upper[3][3];
+        for (int i = 0; i < 4; i++) {
+            int row = r + i / 2, column = c + i % 2;
+            corner[i][0] = 0.1 * column - 1.5;
+            corner[i][1] = 0.1 * row - 1;
+            corner[i][2] = field->height[row * COLUMNS + column];
+        }
+        const int of_lower[3] = {0, 1, 3}, of_upper[3] = {0, 3, 2};
+        for (int i = 0; i < 3; i++) {
+            memcpy(lower[i], corner[of_lower[i]], sizeof lower[i]);
+            memcpy(upper[i], corner[of_upper[i]], sizeof upper[i]);
+        }
+        least = fmin(least, fmin(triangle_distance(p, lower), triangle_distance(p, upper)));
+    }
+    return least;
+}
+
+ParameterizedTestParameters(convex, a_ball_on_rough_ground_is_as_deep_as_its_nearest_triangle) {
+    return precision_params();
+}
+
+/* Also: all points are on the sphere's normals, and no two are the same. */
+ParameterizedTest(Precision *param, convex, a_ball_on_rough_ground_is_as_deep_as_its_nearest_triangle) {
+    static FieldData field;
+    static TaskData data;
+    const double radius = 0.12, allowed = param->bits == 32 ? 1e-6 : 1e-12;
+    TestShape ball = {SAP_SHAPE_SPHERE, {radius, 0, 0}, NULL};
+    Random random = random_seed(11);
+    int touching = 0, several = 0;
+    field_make(&field, rough);
+    for (int k = 0; k < 1000; k++) {
+        double pose[7] = {random_between(&random, -1.2, 1.2),
+                          random_between(&random, -0.7, 0.7),
+                          random_between(&random, 0.08, 0.16),
+                          0,
+                          0,
+                          0,
+                          1};
+        field_solve(&data, &field, &ball, pose, 0.005, 8, param->bits);
+        double expected = field_distance(&field, pose) - radius, least = INFINITY;
+        for (int i = 0; i < data.task.count; i++) {
+            double along[3];
+            for (int j = 0; j < 3; j++)
+                along[j] = pose[j] - data.task.p[i][j];
+            least = fmin(least, data.task.d[i]);
+            cr_assert(fabs(dot3(along, data.task.n[i]) - radius - data.task.d[i]) < allowed, "k %d point %d", k, i);
+            cr_assert(fabs(field_distance(&field, data.task.p[i])) < allowed, "k %d point %d: %g from the surface", k,
+                      i, field_distance(&field, data.task.p[i]));
+            for (int other = 0; other < i; other++)
+                cr_assert(dot3(data.task.n[i], data.task.n[other]) < 1 - 1e-9, "k %d: points %d and %d agree", k, i,
+                          other);
+        }
+        if (expected < 0.005 - allowed)
+            cr_assert(fabs(least - expected) < allowed, "k %d: d %g instead of %g", k, least, expected);
+        else
+            cr_assert(data.task.count == 0 || expected < 0.005 + allowed, "k %d: %d points", k, data.task.count);
+        touching += data.task.count > 0;
+        several += data.task.count > 1;
+    }
+    cr_assert(touching > 300 && several > 100, "%d touch, %d at several points", touching, several);
+}
+
 /* A slope beside the floor, from x = 0 on. */
 static double bank(double x, double y) {
     return x > -0.01 ? fmax(0, y) : 0;

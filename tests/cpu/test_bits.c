@@ -80,6 +80,7 @@ static const Set sets[] = {
     {{PRESET("fast32"), {"sleep_steps", "2"}, {"sleep_speed", "0.1"}}},
 };
 enum { NUM_SETS = sizeof sets / sizeof *sets, CONSTRAINT_SETS = 5 }; /* the first of these also run the constraints */
+enum { FAST32 = 0, APPROX64 = 3, MUJOCO32 = 23 };                    /* sets that run on rough ground too */
 
 /* ---- ways ---- */
 
@@ -200,4 +201,14 @@ ParameterizedTest(const int *set, bits, of_a_world_do_not_depend_on_how_it_is_ru
     }
     if (*set < CONSTRAINT_SETS)
         check_constraints(&sets[*set], 1000u + 100u * (uint64_t)*set, gpu);
+}
+
+/* The narrow phase of height fields processes one world at a time, whatever the lanes. */
+ParameterizedTestParameters(bits, on_rough_ground_do_not_depend_on_how_a_world_is_run) {
+    static int all[] = {FAST32, APPROX64, MUJOCO32};
+    return cr_make_param_array(int, all, sizeof all / sizeof *all);
+}
+
+ParameterizedTest(const int *set, bits, on_rough_ground_do_not_depend_on_how_a_world_is_run) {
+    check_scene(&sets[*set], SAPWOOD_SOURCE_DIR "/tests/scenes/rough_ground.yaml", 4, 2, WAYS, has_gpu());
 }

@@ -247,19 +247,47 @@ KERNEL_FN bool triangle_sphere(const FieldTriangle *t, const Convex *b, real rea
     return out->d <= reach;
 }
 
+/* Whether x, a point of the triangle's plane, is over the triangle. */
+KERNEL_FN bool triangle_contains(const FieldTriangle *t, Vec3 x) {
+    bool inside = true;
+    for (int k = 0; k < 3; k++) {
+        Vec3 from = t->x[k], to = t->x[k == 2 ? 0 : k + 1];
+        inside = inside && vec3_dot(t->m, vec3_cross(vec3_sub(to, from), vec3_sub(x, from))) >= K(0.0);
+    }
+    return inside;
+}
+
+/* Adds the contact of one triangle and a sphere, whose lowest point along the triangle's normal is `low`. Returns
+ * whether the triangle passes through the sphere's centre. */
+STAGE_FN bool triangle_sphere_contact(const Field *f, const FieldTriangle *t, const Convex *b, Vec3 low, real reach,
+                                      Candidates *list) {
+    ContactPoint nearest;
+    if (!triangle_sphere(t, b, reach, &nearest))
+        return false;
+    real d = vec3_dot(t->m, vec3_sub(low, t->x[0]));
+    Vec3 over = vec3_fma(-d, t->m, low);
+    bool cut = nearest.d + b->radius <= K(10.0) * K(CONVEX_SNAP) * b->extent;
+    if (field_accepts(f, t, nearest.n))
+        candidate_add(list, nearest.p, nearest.n, nearest.d, reach);
+    else if ((cut || d + b->radius > K(0.0)) && triangle_contains(t, over))
+        candidate_add(list, over, t->m, d, reach);
+    return cut;
+}
+
 /* Adds the contacts of one triangle. Returns whether it cuts the shape's core. */
 STAGE_FN bool field_triangle_contacts(const Field *f, const FieldTriangle *t, const Convex *b, Vec3 centre, real reach,
                                       Candidates *list) {
     Vec3 low = vec3_fma(-b->radius, t->m, support(b, vec3_scale(K(-1.0), t->m)));
     if (vec3_dot(t->m, vec3_sub(low, t->x[0])) > reach)
         return false;
+    if (b->type == SAP_SHAPE_SPHERE)
+        return triangle_sphere_contact(f, t, b, low, reach, list);
     TriangleHull hull;
     ContactPoint nearest;
     triangle_hull(&hull, t);
     CorePair pair = core_pair(&hull.convex, b);
     real slack = K(10.0) * K(CONVEX_SNAP) * pair.scale;
-    bool near =
-        b->type == SAP_SHAPE_SPHERE ? triangle_sphere(t, b, reach, &nearest) : convex_distance(&pair, reach, &nearest);
+    bool near = convex_distance(&pair, reach, &nearest);
     bool cut = near && nearest.d + b->radius <= slack;
     int first = list->count;
     if (near && field_accepts(f, t, nearest.n)) {
@@ -280,9 +308,13 @@ STAGE_FN bool field_cells(const Field *f, const FieldBox *box, const Convex *b, 
     bool cut = false;
     for (int row = field_cell((box->low.y - reach + f->y) / f->dy, f->rows - 1); row <= row_end; row++) {
         for (int i = 2 * column_begin; i < 2 * column_end + 2; i++) {
+            /* before the triangle's normal, which costs a root and a division */
+            const scalar *at = f->height + row * f->columns + i / 2;
+            real top = real_max(at[0], real_max(at[i % 2 ? f->columns : 1], at[f->columns + 1]));
+            if (!(top >= box->low.z - reach))
+                continue;
             FieldTriangle t = field_triangle(f, row, i / 2, i % 2);
-            real top = real_max(t.x[0].z, real_max(t.x[1].z, t.x[2].z));
-            if (top >= box->low.z - reach && field_triangle_contacts(f, &t, b, centre, reach, list))
+            if (field_triangle_contacts(f, &t, b, centre, reach, list))
                 cut = true;
         }
     }
