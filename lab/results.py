@@ -68,6 +68,7 @@ RESULTS = {
     "sleep": ("Gain of sleeping", "bench/sleep"),
     "stages": ("Instructions and operations of each stage", "bench/stage_operations"),
     "static_shapes": ("Cost of static shapes", "bench/static_shapes"),
+    "suite": ("The benchmark files of MuJoCo Warp on a CPU", "bench/suite --worlds 64 --steps 700"),
     "tiles": ("Instructions that the pattern of tiles saves", "bench/instructions --tiles"),
     "waiting_lanes": ("Iterations of worlds and of packs", "bench/waiting_lanes"),
 }
