@@ -278,7 +278,8 @@ STAGE_FN bool triangle_sphere_contact(const Field *f, const FieldTriangle *t, co
 STAGE_FN bool field_triangle_contacts(const Field *f, const FieldTriangle *t, const Convex *b, Vec3 centre, real reach,
                                       Candidates *list) {
     Vec3 low = vec3_fma(-b->radius, t->m, support(b, vec3_scale(K(-1.0), t->m)));
-    if (vec3_dot(t->m, vec3_sub(low, t->x[0])) > reach)
+    real lowest = vec3_dot(t->m, vec3_sub(low, t->x[0]));
+    if (lowest > reach)
         return false;
     if (b->type == SAP_SHAPE_SPHERE)
         return triangle_sphere_contact(f, t, b, low, reach, list);
@@ -288,6 +289,8 @@ STAGE_FN bool field_triangle_contacts(const Field *f, const FieldTriangle *t, co
     CorePair pair = core_pair(&hull.convex, b);
     real slack = K(10.0) * K(CONVEX_SNAP) * pair.scale;
     bool near = convex_distance(&pair, reach, &nearest);
+    if (!near && lowest >= -reach) /* a point over the triangle, within reach of its plane, would be near */
+        return false;
     bool cut = near && nearest.d + b->radius <= slack;
     int first = list->count;
     if (near && field_accepts(f, t, nearest.n)) {
