@@ -34,7 +34,7 @@ def _host(name: str, x: Any) -> Any:
     return x.detach().to(torch.float64).numpy()
 
 
-class _Step(torch.autograd.Function):
+class _Step(torch.autograd.Function):  # type: ignore[misc, unused-ignore]
     @staticmethod
     def forward(
         ctx: Any, batch: Batch, setup: dict[str, Any], names: tuple[str, ...], q: Any, qd: Any, *values: Any
@@ -60,7 +60,7 @@ class _Step(torch.autograd.Function):
         return torch.from_numpy(q1.copy()).to(q.dtype), torch.from_numpy(qd1.copy()).to(qd.dtype)
 
     @staticmethod
-    @once_differentiable
+    @once_differentiable  # type: ignore[untyped-decorator, unused-ignore]
     def backward(ctx: Any, q_bar: Any, qd_bar: Any) -> Any:
         batch, setup, names = ctx.batch, ctx.setup, ctx.names
         for name, x in setup["parameters"].items():

@@ -202,7 +202,8 @@ static const Row rows[SAP_CAN_NUM_ROWS] = {
         NO(MUJOCO, BOTH, NOT_IMPLEMENTED ": linearize has differences"),
         NO(ALL, GPU, NOT_IMPLEMENTED ": derivatives are computed on the cpu only")),
     ROW(GRADIENTS_ALL_PARAMETERS, "gradients_of_all_parameters",
-        "the same with respect to frames, polynomials and references of constraints, parameters of tendons, dissipation of shapes, and grids",
+        "the same with respect to frames, polynomials and references of constraints, parameters of tendons, "
+        "dissipation of shapes, and grids",
         NONE(IMPULSES | MUJOCO, BOTH, NO_GRADIENTS), NONE(ALL, GPU, NO_GRADIENTS), NO(ALL, BOTH, NOT_IMPLEMENTED)),
     ROW(GRADIENTS_SLEEP, "gradients_with_sleep", "the same in worlds that may sleep",
         NONE(IMPULSES | MUJOCO, BOTH, NO_GRADIENTS), NONE(ALL, GPU, NO_GRADIENTS),
