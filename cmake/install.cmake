@@ -14,6 +14,21 @@ if(SAPWOOD_PROGRAM)
     file(RELATIVE_PATH libdir_from_libexec /${libexec_dir} /${CMAKE_INSTALL_LIBDIR})
     set_target_properties(${commands} PROPERTIES INSTALL_RPATH "$ORIGIN/${libdir_from_libexec}")
     install(TARGETS ${commands} RUNTIME DESTINATION ${libexec_dir})
+    # The man page and the completions are what the programs print of themselves, so these must run here.
+    if(NOT CMAKE_CROSSCOMPILING)
+        set(help_pages ${PROJECT_BINARY_DIR}/generated/help)
+        add_custom_command(OUTPUT ${help_pages}/sapwood.1 ${help_pages}/sapwood.bash ${help_pages}/_sapwood
+            COMMAND ${CMAKE_CURRENT_LIST_DIR}/help_pages.sh $<TARGET_FILE:sapwood_program> ${help_pages}
+            DEPENDS ${CMAKE_CURRENT_LIST_DIR}/help_pages.sh sapwood_program ${commands}
+            COMMENT "Writing the man page and the completions"
+            VERBATIM)
+        add_custom_target(sapwood_help_pages ALL DEPENDS ${help_pages}/sapwood.1)
+        add_dependencies(sapwood_all sapwood_help_pages)
+        install(FILES ${help_pages}/sapwood.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+        install(FILES ${help_pages}/sapwood.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+            RENAME sapwood)
+        install(FILES ${help_pages}/_sapwood DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+    endif()
     if(TARGET sapwood_mpi)
         install(TARGETS sapwood_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
     endif()

@@ -45,6 +45,11 @@ LD_LIBRARY_PATH=$libdir "$work/consumer" || fail "the program built with pkg-con
 "$prefix/bin/sapwood" info "$source/bench/scenes/quadruped.yaml" >"$work/log" 2>&1 ||
     fail "the installed program: $(cat "$work/log")"
 
+# Its man page and its completions are where man, bash and zsh look for them.
+for page in man/man1/sapwood.1 bash-completion/completions/sapwood zsh/site-functions/_sapwood; do
+    [ -s "$prefix/share/$page" ] || fail "share/$page is missing"
+done
+
 # It finds the separate programs, which find the library too.
 for command in conform selftest dump-problem bench-newton bench-collision compare-solvers; do
     (cd / && "$prefix/bin/sapwood" "$command" --version >"$work/log" 2>&1) || fail "$command: $(cat "$work/log")"

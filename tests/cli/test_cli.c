@@ -1,8 +1,11 @@
 /* The program: usage, input and output, and what it tells of a scene. Each test runs it as a user would, through a
  * shell. */
+#include <stdlib.h>
 #include <string.h>
 
 #include <criterion/criterion.h>
+
+#include <sapwood/sapwood.h>
 
 #include "support/run_program.h"
 
@@ -19,6 +22,8 @@ Test(cli, refuses_bad_usage_and_names_option_value_and_what_is_allowed) {
     static const Refusal refusals[] = {
         {"", {"the command is missing", "sapwood help"}},
         {"walk", {"'walk'", "run, info, bench"}},
+        {"--json", {"the command is missing"}},
+        {"--json run cube", {"--json", "'run'", "--version"}},
         {"run", {"scene is missing"}},
         {"run cube stack5", {"'stack5'", "one scene", "'cube'"}},
         {"run cube --wolrds 3", {"--wolrds"}},
@@ -91,6 +96,18 @@ Test(cli, help_and_h_are_other_words_for_the_option_help) {
     }
     cr_expect_eq(sapwood("help benhc"), 2);
     cr_expect(strstr(err, "'benhc' (did you mean 'bench'?)"), "%s", err);
+}
+
+Test(cli, version_is_json_on_request) {
+    static const char *const calls[] = {"--version --json", "--json --version", "-V --json"};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        cr_assert_eq(sapwood("%s", calls[i]), 0, "%s: %s", calls[i], err);
+        json_t *json = parse_json();
+        cr_expect_str_eq(text(json, "name"), "sapwood");
+        cr_expect_str_eq(text(json, "version"), sap_version());
+        cr_expect(*text(json, "commit") && *text(json, "compiler"));
+        json_decref(json);
+    }
 }
 
 /* A copy of the program in a folder of its own; the command line that follows is run by a shell. */
@@ -303,6 +320,32 @@ Test(cli, info_counts_redundant_rows) {
     json_t *json = parse_json(), *rows = member(json, "constraint_rows");
     cr_expect(number(rows, "count") == 18 && number(rows, "independent") == 18);
     json_decref(json);
+}
+
+Test(cli, info_describes_the_machine_for_a_report_of_a_bug) {
+    cr_assert_eq(sapwood("info --machine --json"), 0, "%s", err);
+    json_t *json = parse_json();
+    cr_expect_str_eq(text(json, "version"), sap_version());
+    cr_expect(*text(json, "cpu.name") && *text(json, "system.release") && *text(json, "system.c_library"));
+    cr_expect_geq(number(json, "cpu.cpus"), 1);
+    cr_expect_gt(number(json, "cpu.memory_bytes"), 1e8);
+    cr_expect_str_eq(text(json, "cpu.instruction_sets.generic"), "yes");
+    char chosen[16], path[64];
+    snprintf(chosen, sizeof chosen, "%s", text(json, "cpu.isa"));
+    snprintf(path, sizeof path, "cpu.instruction_sets.%s", chosen);
+    cr_expect_str_eq(text(json, path), "yes", "the chosen instruction set is one that works");
+    cr_expect_not_null(member(json, "gpus"), "a list, or why there is none");
+    json_decref(json);
+    cr_assert_eq(sapwood("info --machine"), 0, "%s", err);
+    cr_expect(strstr(out, "\n  instruction_sets") && strstr(out, chosen) && strstr(out, "\ngpus "), "%s", out);
+}
+
+/* A report is pasted into public pages: of the environment it has what Sapwood reads, and nothing else. */
+Test(cli, the_description_of_the_machine_has_only_the_variables_of_sapwood) {
+    setenv("SAPWOOD_PYTHON", "some\033python", 1);
+    setenv("MY_TOKEN_SAPWOOD_", "secret", 1);
+    cr_assert_eq(sapwood("info --machine"), 0, "%s", err);
+    cr_expect(strstr(out, "SAPWOOD_PYTHON") && strstr(out, "some?python") && !strstr(out, "secret"), "%s", out);
 }
 
 /* The line of `info` of a joint. */

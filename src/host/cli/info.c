@@ -9,6 +9,7 @@
 #include "host/cli/info_loads.h"
 #include "host/cli/info_robot.h"
 #include "host/cli/machine.h"
+#include "host/cli/machine_report.h"
 #include "host/cli/model.h"
 #include "host/cli/probe.h"
 #include "host/cli/scene_list.h"
@@ -18,18 +19,30 @@
 typedef struct InfoArgs {
     CliSettings settings;
     const char *scene;
-    bool json, probe, capabilities, all_options;
+    bool json, probe, capabilities, machine, all_options;
     const char *probe_only; /* an option that was given and requires --probe; NULL: none */
     CliProbe how;
 } InfoArgs;
 
-enum { KEY_JSON = 256, KEY_OPTIONS, KEY_PROBE, KEY_WORLDS, KEY_STEPS, KEY_SEED, KEY_NOISE, KEY_LIST, KEY_CAPABILITIES };
+enum {
+    KEY_JSON = 256,
+    KEY_OPTIONS,
+    KEY_PROBE,
+    KEY_WORLDS,
+    KEY_STEPS,
+    KEY_SEED,
+    KEY_NOISE,
+    KEY_LIST,
+    KEY_CAPABILITIES,
+    KEY_MACHINE
+};
 
 static const struct argp_option options[] = {
     {"json", KEY_JSON, NULL, 0, "Print as JSON", 0},
     {"options", KEY_OPTIONS, NULL, 0, "Also print the value of every option", 0},
     {"list", KEY_LIST, NULL, 0, "List the scenes of bench/scenes and exit", 0},
     {"capabilities", KEY_CAPABILITIES, NULL, 0, "Print what each contact_solver and device can do", 0},
+    {"machine", KEY_MACHINE, NULL, 0, "Print version, system, CPU and GPUs, for a report of a bug", 0},
     {"probe", KEY_PROBE, NULL, 0, "Step some worlds, count their contacts, and propose max_contacts", 1},
     {"worlds", KEY_WORLDS, "N", 0, "Number of worlds of the probe; default 64", 1},
     {"steps", KEY_STEPS, "N", 0, "Number of time steps of the probe; default 400", 1},
@@ -51,6 +64,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_OPTIONS: a->all_options = true; return 0;
     case KEY_LIST: exit(cli_scene_list(&a->settings));
     case KEY_CAPABILITIES: a->capabilities = true; return 0;
+    case KEY_MACHINE: a->machine = true; return 0;
     case KEY_PROBE: a->probe = true; return 0;
     case KEY_WORLDS: a->how.worlds = cli_int(state, of_probe(a, "--worlds"), arg, 1, 1000000); return 0;
     case KEY_STEPS: a->how.steps = cli_int(state, of_probe(a, "--steps"), arg, 1, 1000000); return 0;
@@ -61,7 +75,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
             argp_error(state, "%s is given without --probe", a->probe_only);
         return 0;
     case ARGP_KEY_NO_ARGS:
-        if (a->capabilities)
+        if (a->capabilities || a->machine)
             return 0;
         return cli_scene_argument(key, arg, state, &a->scene);
     default: return cli_scene_argument(key, arg, state, &a->scene);
@@ -356,6 +370,8 @@ int cli_info(int argc, char **argv) {
         return CLI_EXIT_BAD;
     if (args.capabilities)
         return cli_capabilities(args.json);
+    if (args.machine)
+        return cli_machine_report(args.json);
     Info info = {0};
     bool ok =
         collect(&args, &info) && (args.json ? cli_json_print(info_json(&info)) : print_human(&info, args.all_options));

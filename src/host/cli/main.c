@@ -1,4 +1,5 @@
 /* The program `sapwood`: finds the command and passes the rest of the command line to it. Manual: docs/cli.md. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,6 +29,7 @@ enum { NUM_COMMANDS = sizeof commands / sizeof commands[0] };
 /* The command line from the command on. */
 typedef struct Rest {
     const Command *command;
+    bool json; /* --json, which belongs to --version */
     int argc;
     char **argv;
 } Rest;
@@ -46,17 +48,25 @@ static void help(struct argp_state *state, Rest *rest) {
     const char *name = state->argv[state->next];
     if (name == NULL)
         argp_state_help(state, state->out_stream, ARGP_HELP_STD_HELP);
-    *rest = (Rest){find_command(state, name), 2, argv};
+    *rest = (Rest){.command = find_command(state, name), .argc = 2, .argv = argv};
 }
+
+enum { KEY_JSON = 256 };
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
     Rest *rest = state->input;
     switch (key) {
+    case KEY_JSON: rest->json = true; return 0;
     case ARGP_KEY_ARG:
+        if (rest->json)
+            argp_error(state, "--json before the command '%s' is that of --version; the command's own is after it",
+                       arg);
         if (strcmp(arg, "help") == 0)
             help(state, rest);
         else
-            *rest = (Rest){find_command(state, arg), state->argc - state->next + 1, state->argv + state->next - 1};
+            *rest = (Rest){.command = find_command(state, arg),
+                           .argc = state->argc - state->next + 1,
+                           .argv = state->argv + state->next - 1};
         state->next = state->argc;
         return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "the command is missing; `sapwood help` lists the commands"); return 0;
@@ -82,7 +92,8 @@ static const char *doc(void) {
 int main(int argc, char **argv) {
     cli_start();
     Rest rest = {0};
-    static const struct argp_option options[] = {CLI_SHORT_HELP, {0}};
+    static const struct argp_option options[] = {
+        CLI_SHORT_HELP, {"json", KEY_JSON, NULL, 0, "With --version: print it as JSON", 0}, {0}};
     const struct argp argp = {.options = options, .parser = parse, .args_doc = "COMMAND [ARGUMENT...]", .doc = doc()};
     if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &rest) != 0 || rest.command == NULL)
         return CLI_EXIT_BAD;

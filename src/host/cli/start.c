@@ -9,9 +9,15 @@
 #include "host/cli/cluster/cluster.h"
 #include "host/cli/common.h"
 #include "host/cli/machine.h"
+#include "host/cli/machine_report.h"
 
+/* --version, with --json after or before it. */
 static void print_version(FILE *stream, struct argp_state *state) {
-    (void)state;
+    for (int i = 1; i < state->argc; i++)
+        if (strcmp(state->argv[i], "--json") == 0) {
+            cli_json_print(cli_version_json());
+            return;
+        }
     fprintf(stream, "sapwood %s (%s), %s\n", sap_version(), cli_commit(), cli_compiler());
 }
 
