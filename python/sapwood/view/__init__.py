@@ -28,7 +28,7 @@ from ..batch import FAILED, Batch
 from ..files import replacing
 from ..model import Model
 from .controls import POLL, Controls, base_place
-from .scene import Scene, moving_box, place_worlds
+from .scene import Scene, moving_boxes, place_worlds
 
 FIELD_OF_VIEW = 0.8  # rad
 
@@ -203,7 +203,7 @@ def _begin(
 ) -> tuple[Scene, float]:
     """The scene of the worlds of a frame, which fill the picture; and the radius that the camera sees, m."""
     place = place_worlds(model, frame.body_q, spacing)
-    boxes = np.array([moving_box(model, body_q) for body_q in frame.body_q])
+    boxes = moving_boxes(model, frame.body_q)
     size = float(np.ptp(boxes[0], axis=0).max()) or 1.0
     radius = _look_at(server, boxes + place[:, None])
     return Scene(server.scene, model, place, force_scale, size), radius

@@ -24,24 +24,31 @@ CELL, LINE = 0.5, 30.0  # m, of the grid of the ground, and how far it is drawn,
 ROOT = "/world"  # the node of everything that moves past a camera that follows
 
 
-def moving_box(model: Model, body_q: Floats) -> Floats:
-    """[2][3] m, the corners of a box around the moving shapes of one world, [bodies][7]; around its bodies if it has no
-    moving shape."""
-    points = [body_q[:, :3]] if model.num_bodies else [np.zeros((1, 3))]
+def moving_boxes(model: Model, body_q: Floats) -> Floats:
+    """[worlds][2][3] m, the corners of a box around the moving shapes of each world, [worlds][bodies][7]; around its
+    bodies if it has no moving shape. Points that are not finite do not count; without any the box is at the origin."""
+    low, high = np.full((len(body_q), 3), np.inf), np.full((len(body_q), 3), -np.inf)
+
+    def include(points: Floats) -> None:
+        """Points [worlds][n][3]."""
+        finite = np.all(np.isfinite(points), axis=2, keepdims=True)
+        np.minimum(low, np.where(finite, points, np.inf).min(axis=1), out=low)
+        np.maximum(high, np.where(finite, points, -np.inf).max(axis=1), out=high)
+
+    include(body_q[:, :, :3] if model.num_bodies else np.zeros((len(body_q), 1, 3)))
     for shape in np.nonzero(np.array(model.shape_body) >= 0)[0]:
         body, at = int(model.shape_body[shape]), np.array(model.shape_transform[shape])
         vertices = triangles(model, int(shape))[0] @ quat_matrix(at[3:]).T + at[:3]
-        points.append(vertices @ quat_matrix(body_q[body, 3:]).T + body_q[body, :3])
-    every = np.concatenate(points)
-    every = every[np.all(np.isfinite(every), axis=1)]
-    return np.stack([every.min(axis=0), every.max(axis=0)]) if len(every) else np.zeros((2, 3))
+        include(vertices @ quat_matrix(body_q[:, body, 3:]).transpose(0, 2, 1) + body_q[:, body, None, :3])
+    boxes = np.stack([low, high], axis=1)
+    return np.asarray(np.where(np.all(np.isfinite(boxes), axis=(1, 2), keepdims=True), boxes, 0.0))
 
 
 def place_worlds(model: Model, body_q: Floats, spacing: float | None) -> Floats:
     """[worlds][3] where the origin of each world is drawn: on a square grid around the origin."""
     worlds = len(body_q)
     if spacing is None:
-        width = float(np.ptp(moving_box(model, body_q[0])[:, :2], axis=0).max())
+        width = float(np.ptp(moving_boxes(model, body_q[:1])[0, :, :2], axis=0).max())
         spacing = 1.5 * width if width > 0 else 1.0
     columns = int(np.ceil(np.sqrt(worlds)))
     row, column = np.divmod(np.arange(worlds), columns)
