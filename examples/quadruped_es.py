@@ -31,8 +31,12 @@ class Normaliser:
         self.mean += delta.sum(axis=0) / self.count
         self.square += (delta * (x - self.mean)).sum(axis=0)
 
+    @property
+    def scale(self):
+        return 1 / np.sqrt(self.square / self.count + 1e-4)
+
     def __call__(self, x):
-        return np.clip((x - self.mean) / np.sqrt(self.square / self.count + 1e-4), -5, 5)
+        return np.clip((x - self.mean) * self.scale, -5, 5)
 
 
 class Adam:
@@ -86,6 +90,7 @@ def main():
     parser.add_argument("--step", type=float, default=0.03)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--curve", help="write seconds, world-steps, mean return and speed to this CSV file")
+    parser.add_argument("--policy", help="write the policy to this .npz file: mean, scale and weights in f32")
     arguments = parser.parse_args()
 
     env = Quadruped(arguments.worlds, command=(arguments.speed, 0.0, 0.0), time_limit=10**9)
@@ -117,6 +122,9 @@ def main():
     if arguments.curve:
         with open(arguments.curve, "w", newline="") as file:
             csv.writer(file).writerows([("seconds", "world_steps", "mean_return", "mean_speed"), *curve])
+    if arguments.policy:
+        learned = {"mean": normalise.mean, "scale": normalise.scale, "weights": theta.reshape(12, -1)}
+        np.savez(arguments.policy, **{name: values.astype(np.float32) for name, values in learned.items()})
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
-"""What the program `sapwood` leaves to Python: scenes of MJCF and URDF files, and pages for a browser.
+"""What the program `sapwood` leaves to Python: scenes of MJCF and URDF files, pages for a browser, and demos.
 
+python -m sapwood demo [NAME]            shows worlds in a browser; --list lists the demos
 python -m sapwood convert ROBOT SCENE    writes an MJCF or URDF file as a scene, which the program reads
 python -m sapwood page SCENE PAGE        steps worlds as `sapwood run` does, and writes what a browser shows
 """
@@ -7,8 +8,13 @@ python -m sapwood page SCENE PAGE        steps worlds as `sapwood run` does, and
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+import tempfile
 import warnings
+import webbrowser
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +24,7 @@ from .model import Model
 
 ROBOTS = (".xml", ".mjcf", ".urdf")
 FRAME = 0.02  # s between two pictures
+PAGE_WORLDS, PAGE_SECONDS = 16, 6.0  # of the page of a demo, unless others are asked for
 
 
 def _robot(path: str, law: str = "sap") -> Model:
@@ -52,6 +59,66 @@ def page(args: argparse.Namespace) -> None:
         view.html(model, frames, args.page)
 
 
+def _browse(place: str) -> None:
+    """Opens a page where there is a screen; a browser in a terminal would take the place of what is printed."""
+    if sys.platform != "linux" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
+        webbrowser.open(place)
+
+
+def demonstrate(args: argparse.Namespace) -> None:
+    from . import demo
+
+    if args.list:
+        for name, one in demo.DEMOS.items():
+            print(f"{name:10s} {one.worlds:4d}  {one.about}")
+        return
+    worlds = args.worlds
+    if args.page and worlds is None and args.name in demo.DEMOS:
+        worlds = min(demo.DEMOS[args.name].worlds, PAGE_WORLDS)
+    show = demo.open(args.name, worlds)
+    several = len(show.batches) > 1  # which only a recorded page shows side by side
+    print(f"{args.name}: {show.about}" + (f" ({', '.join(show.names)})" if several else ""), flush=True)
+    if args.page or several:
+        _record(show, args)
+    else:
+        _show_live(show, args)
+    print(", ".join(f"{name} {value:.4g}" for name, value in show.outcome().items()))
+
+
+def _record(show: Any, args: argparse.Namespace) -> None:
+    from . import view
+
+    page = args.page or str(Path(tempfile.gettempdir()) / f"sapwood-{args.name}.html")
+    frames = [show.frame()]
+    for _ in range(round((args.seconds or PAGE_SECONDS) / FRAME)):
+        show.step()
+        frames.append(show.frame())
+    view.html(show.model, frames, page)
+    print(f"{Path(page).resolve().as_uri()}", flush=True)
+    if not args.page:
+        _browse(Path(page).resolve().as_uri())
+
+
+def _show_live(show: Any, args: argparse.Namespace) -> None:
+    from . import view
+
+    batch, pictures = show.batches[0], np.inf if args.seconds is None else round(args.seconds / FRAME)
+    try:
+        with view.Viewer(show.model, batch.num_worlds, port=args.port) as viewer:
+            show.step()
+            viewer.show(batch)
+            print(f"{viewer.url}; Ctrl-C ends it", flush=True)
+            if not args.no_browser:
+                _browse(viewer.url)
+            done = 1
+            while done < pictures:
+                show.step()
+                viewer.show(batch)
+                done += 1
+    except KeyboardInterrupt:
+        print()
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python -m sapwood", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -75,6 +142,15 @@ def main() -> int:
     one.add_argument("--asset-root")
     one.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="an option; may be repeated")
     one.set_defaults(call=page, about="scene")
+    one = commands.add_parser("demo", help="show worlds in a browser")
+    one.add_argument("name", nargs="?", default="walk", help="a name of --list; default walk")
+    one.add_argument("--list", action="store_true", help="list the demos")
+    one.add_argument("--worlds", type=int, help="default: as the list says; 16 for a page")
+    one.add_argument("--seconds", type=float, help="end after this time of the worlds; default: never; 6 for a page")
+    one.add_argument("--page", metavar="FILE", help="write a page that plays by itself, instead of a live one")
+    one.add_argument("--port", type=int, default=8080, help="of the live page; default 8080")
+    one.add_argument("--no-browser", action="store_true", help="print the address only")
+    one.set_defaults(call=demonstrate, about="name")
     args = parser.parse_args()
     warnings.showwarning = lambda message, *_: print(f"warning: {message}", file=sys.stderr)
     try:

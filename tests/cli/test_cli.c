@@ -21,7 +21,7 @@ typedef struct Refusal {
 Test(cli, refuses_bad_usage_and_names_option_value_and_what_is_allowed) {
     static const Refusal refusals[] = {
         {"", {"the command is missing", "sapwood help"}},
-        {"walk", {"'walk'", "run, info, bench"}},
+        {"walk", {"'walk'", "demo, run, info, bench"}},
         {"--json", {"the command is missing"}},
         {"--json run cube", {"--json", "'run'", "--version"}},
         {"run", {"scene is missing"}},
@@ -51,6 +51,10 @@ Test(cli, refuses_bad_usage_and_names_option_value_and_what_is_allowed) {
         {"run cube --trajectory-world 1", {"--trajectory-world", "'1'", "--trajectory"}},
         {"run cube --worlds 2 --trajectory x --trajectory-world 2", {"--trajectory-world", "'2'", "0 .. 1"}},
         {"info", {"scene is missing"}},
+        {"demo --worlds 0", {"--worlds", "'0'", "1 .. 100000"}},
+        {"demo --seconds -1", {"--seconds", "'-1'", "> 0"}},
+        {"demo --port 70000", {"--port", "'70000'", "1 .. 65535"}},
+        {"demo walk stack", {"'stack'", "one demo", "'walk'"}},
         {"info cube --steps 4", {"--steps", "without --probe"}},
         {"info cube --probe --worlds 0", {"--worlds", "'0'", "1 .. 1000000"}},
         {"compare", {"scene is missing"}},
@@ -146,8 +150,8 @@ static int count_option(const char *help, const char *name, int length) {
 
 Test(cli, help_lists_every_option_once) {
     static const char *const commands[] = {
-        "run",      "info",         "bench",        "compare",         "conform",        "replay",
-        "selftest", "dump-problem", "bench-newton", "bench-collision", "compare-solvers"};
+        "demo",   "run",      "info",         "bench",        "compare",         "conform",
+        "replay", "selftest", "dump-problem", "bench-newton", "bench-collision", "compare-solvers"};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         int options = 0;
         cr_assert_eq(sapwood("%s --help", commands[i]), 0);

@@ -28,6 +28,7 @@ enum {
 #define CLI_PRESETS "fast32, fast64, approx32, approx64, drake, mujoco32, mujoco64"
 
 /* The commands of `sapwood` itself (start.h). */
+int cli_demo(int argc, char **argv);
 int cli_run(int argc, char **argv);
 int cli_info(int argc, char **argv);
 int cli_bench(int argc, char **argv);

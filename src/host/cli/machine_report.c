@@ -101,15 +101,14 @@ static json_t *environment_json(void) {
 static void print_members(json_t *json, int indent) {
     const char *name;
     json_t *value;
-    json_object_foreach (json, name, value) {
+    json_object_foreach(json, name, value) {
         bool heading = json_object_size(value) + json_array_size(value) > 0;
         printf("%*s%-*s", indent, "", heading ? 0 : 22 - indent, name);
         if (heading) {
             putchar('\n');
             size_t i;
             json_t *item;
-            json_array_foreach (value, i, item)
-                print_members(item, indent + 2);
+            json_array_foreach(value, i, item) print_members(item, indent + 2);
             print_members(value, indent + 2);
         } else if (json_is_string(value))
             printf("%s\n", cli_shown(json_string_value(value)).text);

@@ -12,6 +12,7 @@ typedef struct Command {
 } Command;
 
 static const Command commands[] = {
+    {"demo", "[NAME]", "show worlds in a browser", cli_demo},
     {"run", "SCENE", "step worlds; report speed, contacts, failures, energy", cli_run},
     {"info", "SCENE", "show what a scene contains, and the contacts it needs", cli_info},
     {"bench", "", "measure throughput", cli_bench},
