@@ -1,14 +1,20 @@
 #!/usr/bin/env bash
 # test_readme.sh SOURCE_DIR QUICKSTART
-# The README's C example is examples/quickstart.c to the letter and runs; the targets and files it names are there. The
+# The README fits in 150 lines, and begins with a picture and what runs it; the targets and folders that it and
+# docs/building.md name are there. The C example of docs/c.md is examples/quickstart.c to the letter and runs. The
 # changelog and the citation know the version.
 set -euo pipefail
 source=$1 quickstart=$2
 readme=$source/README.md
 fail() { echo "readme: $*" >&2; exit 1; }
 
-diff <(sed -n '/^```c$/,/^```$/{/^```/d;p}' "$readme") "$source/examples/quickstart.c" ||
-    fail "the example in README.md (<) is not examples/quickstart.c (>)"
+[ "$(wc -l <"$readme")" -le 150 ] || fail "README.md has $(wc -l <"$readme") lines; allowed: 150"
+first=$(head -n 24 "$readme")
+for part in '!\[' 'pip install' 'sapwood demo' 'import sapwood' 'batch.step'; do
+    grep -q -- "$part" <<<"$first" || fail "the first 24 lines of README.md have no '$part'"
+done
+diff <(sed -n '/^```c$/,/^```$/{/^```/d;p}' "$source/docs/c.md") "$source/examples/quickstart.c" ||
+    fail "the example in docs/c.md (<) is not examples/quickstart.c (>)"
 
 cd "$source" # the example names its scene relative to the project
 output=$("$quickstart") || fail "the example fails"
@@ -19,10 +25,12 @@ if grep -Eqi 'nan|inf' <<<"$output"; then fail "the example prints '$output'"; f
 # A loop that never resets shows nobody how.
 grep -Eq '(^| )[1-9][0-9]* resets' <<<"$output" || fail "the example resets no world: '$output'"
 
-for target in $(grep -oE '(^|`)make [a-z-]+' "$readme" | sed 's/.*make //' | sort -u); do
-    grep -qE "^$target:" "$source/Makefile" || fail "README.md names 'make $target', which the Makefile does not have"
+for target in $(grep -hoE '(^|`)make [a-z-]+' "$readme" "$source/docs/building.md" | sed 's/.*make //' | sort -u); do
+    grep -qE "^$target:" "$source/Makefile" || fail "README.md or docs/building.md names 'make $target', which the Makefile does not have"
 done
-for path in $(sed -n '/^| folder /,/^$/s/^| `\([^`]*\)` .*/\1/p' "$readme"); do
+folders=$(sed -n '/^| folder /,/^$/s/^| \(`[^|]*`\) .*/\1/p' "$readme" | tr -d '`,')
+[ -n "$folders" ] || fail "README.md lists no folder"
+for path in $folders; do
     [ -e "$source/$path" ] || fail "README.md names $path, which is not there"
 done
 
