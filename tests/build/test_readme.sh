@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # test_readme.sh SOURCE_DIR QUICKSTART
-# The README fits in 150 lines, and begins with a picture and what runs it; the targets and folders that it and
+# The README fits in 150 lines, and begins with a picture that moves and what runs it; the targets and folders that it and
 # docs/building.md name are there. The C example of docs/c.md is examples/quickstart.c to the letter and runs. The
 # changelog and the citation know the version.
 set -euo pipefail
@@ -13,6 +13,8 @@ first=$(head -n 24 "$readme")
 for part in '!\[' 'pip install' 'sapwood demo' 'import sapwood' 'batch.step'; do
     grep -q -- "$part" <<<"$first" || fail "the first 24 lines of README.md have no '$part'"
 done
+picture=$(sed -n 's/^!\[[^]]*\](\(.*\))$/\1/p' <<<"$first" | head -n 1)
+grep -q '<animate ' "$source/$picture" || fail "the first picture, '$picture', does not move"
 diff <(sed -n '/^```c$/,/^```$/{/^```/d;p}' "$source/docs/c.md") "$source/examples/quickstart.c" ||
     fail "the example in docs/c.md (<) is not examples/quickstart.c (>)"
 
