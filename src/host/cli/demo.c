@@ -68,8 +68,9 @@ int cli_demo(int argc, char **argv) {
     const struct argp argp = {.options = options,
                               .parser = parse,
                               .args_doc = "[NAME]",
-                              .doc = "Shows worlds in a browser: NAME is a demo of --list, by default `walk`. Needs the "
-                                     "Python package: pip install 'sapwood[demo]'."};
+                              .doc =
+                                  "Shows worlds in a browser: NAME is a demo of --list, by default `walk`. Needs the "
+                                  "Python package: pip install 'sapwood[demo]'."};
     Arguments a = {.count = 1, .list = {"demo"}};
     if (argp_parse(&argp, argc, argv, 0, NULL, &a) != 0)
         return CLI_EXIT_BAD;
