@@ -18,7 +18,7 @@ while read -r command; do
 done <"$work/commands"
 "$program" info cube --options 2>/dev/null | sed -n '/^options/,$s/^  \([a-z_0-9]*\) .*/\1/p' >"$work/options" || true
 
-# A line per option of a help text: -s or nothing, --name, value or nothing, meaning; separated by tabs.
+# A line per option of a help text: -s or -, --name, value or -, meaning; separated by tabs. [VALUE] may be left out.
 list_options() {
     awk '/^ +(-.,? )?-/ {
         text = $0; sub(/^ +/, "", text)
@@ -28,7 +28,8 @@ list_options() {
         name = at ? substr(text, 1, at - 1) : text
         meaning = at ? substr(text, at + RLENGTH) : ""
         value = ""
-        if (equals = index(name, "=")) { value = substr(name, equals + 1); name = substr(name, 1, equals - 1) }
+        if (equals = index(name, "[=")) { value = "[" substr(name, equals + 2); name = substr(name, 1, equals - 1) }
+        else if (equals = index(name, "=")) { value = substr(name, equals + 1); name = substr(name, 1, equals - 1) }
         print short "\t" name "\t" value "\t" meaning
     }' "$1" | sed 's/\t\t/\t-\t/g; s/^\t/-\t/'
 }
@@ -41,7 +42,11 @@ roff() { sed -e 's/\\/\\e/g' -e 's/-/\\-/g' -e "s/^\\([.']\\)/\\\\\\&\\1/"; }
 man_options() {
     list_options "$1" | while IFS=$'\t' read -r short name value meaning; do
         [ "$short" = - ] && short= || short="$short, "
-        [ "$value" = - ] && value= || value="=$value"
+        case $value in
+        -) value= ;;
+        "["*) value="[=${value#[}" ;;
+        *) value="=$value" ;;
+        esac
         printf '.TP\n.B %s\n%s\n' "$(roff <<<"$short$name$value")" "$(roff <<<"$meaning")"
     done
 }
@@ -103,7 +108,7 @@ takes_scene=$(grep -l '^Usage: .*SCENE' "$work"/help.* | sed 's/.*help\.//' | tr
     done | sort -u
     echo "        *,--set) compopt -o nospace; words=\"$(sed 's/$/=/' "$work/options" | tr '\n' ' ')\" ;;"
     while read -r command; do
-        names=$(list_options "$work/help.$command" | awk -F'\t' '{ printf "%s%s ", $2, $3 == "-" ? "" : "=" }')
+        names=$(list_options "$work/help.$command" | awk -F'\t' '{ printf "%s%s ", $2, $3 ~ /^(-$|\[)/ ? "" : "=" }')
         echo "        $command,*) [[ \$word != -* ]] || { compopt -o nospace; words=\"$names\"; } ;;"
     done <"$work/commands"
     echo '        esac'
@@ -147,6 +152,7 @@ zsh_text() { sed "s/'/’/g; s/[][]//g; s/:/\\\\:/g" <<<"$1"; }
             [ -z "$values" ] || action="($values)"
             [ "$value" = - ] && ending= || ending="="
             [ "$value" = - ] && argument= || argument=":$(zsh_text "$value"):$action"
+            [[ $value != "["* ]] || argument=":$argument" # of two colons: it may be left out
             echo "            '*$name$ending[$(zsh_text "$meaning")]$argument' \\"
         done
         case "|$takes_scene|" in

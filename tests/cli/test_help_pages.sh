@@ -17,7 +17,7 @@ for command in $commands; do
     options=$("$program" help "$command" | sed -n 's/^      \(--[a-z-]*\).*/\1/p' | grep -vx -- --usage)
     [ -n "$options" ] || fail "the help of $command has no options"
     for option in $options; do
-        grep -qE "^\.B $option(=.*)?\$" <<<"$section" || fail "the man page has no $option of $command"
+        grep -qE "^\.B $option(=.*|\[=.*\])?\$" <<<"$section" || fail "the man page has no $option of $command"
     done
 done
 if command -v groff >/dev/null; then
@@ -46,6 +46,7 @@ offers "quadruped" sapwood run quadr
 offers "gripper" sapwood info --json gri
 offers "--trajectory= --trajectory-world=" sapwood run cube --traj
 offers "" sapwood info --traj
+offers "--kinds" sapwood selftest --ki
 offers "drake" sapwood run cube --preset = dr
 offers "fast32 fast64" sapwood run --preset fast
 offers "cpu cuda" sapwood selftest --device =
