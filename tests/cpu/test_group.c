@@ -105,7 +105,7 @@ Test(group, worlds_at_the_same_limits_are_neighbours) {
     const int coord = 0;
     double numbers[SAP_MUJOCO_BLOCK_SIZE] = {[SAP_MUJOCO_LOWER] = -1, [SAP_MUJOCO_UPPER] = 1};
     SapModelConstraint block = {.kind = SAP_BLOCK_DOF, .coordinate = {0, -1}};
-    SapMujocoArgs mujoco = {.block = {{0}, {.data = numbers}}};
+    SapMujocoArgs mujoco = {.number = {[SAP_MUJOCO_BLOCKS] = {{0}, {.data = numbers}}}};
     SapStepArgs args = args_of(MOST);
     args.mujoco = &mujoco;
     args.plan.formulation = sap_contact_solver(SAP_SOLVER_MUJOCO)->formulation;

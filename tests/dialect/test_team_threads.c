@@ -47,6 +47,7 @@ typedef struct Output {
     size_t count;
     int *ints;
     size_t num_ints;
+    SapInspectArgs *inspect;
 } Output;
 
 /* The next `n` rows of `width` numbers. */
@@ -87,15 +88,17 @@ static Output output_into(SapStepArgs *args) {
     size_t nv = (size_t)args->plan.nv, nb = (size_t)args->plan.nb, slots = (size_t)args->contacts.capacity;
     Output all = {.count = WORLDS * (3 * nv + nv * nv + 19 * nb + 2 + slots * (23 + 3 * nv) + 3 * nv +
                                      constraint_numbers(&args->plan)),
-                  .num_ints = WORLDS * (3 + slots)};
+                  .num_ints = WORLDS * (3 + slots),
+                  .inspect = calloc(1, sizeof *all.inspect)};
     double *next = all.memory = calloc(all.count, sizeof *next);
-    args->v_star = take(&next, nv);
-    args->tau = take(&next, nv);
-    args->v0 = take(&next, nv);
-    args->A = take(&next, nv * nv);
-    args->body_pose = take(&next, 7 * nb);
-    args->body_velocity = take(&next, 6 * nb);
-    args->body_bias = take(&next, 6 * nb);
+    all.inspect->v_star = take(&next, nv);
+    all.inspect->tau = take(&next, nv);
+    all.inspect->v0 = take(&next, nv);
+    all.inspect->A = take(&next, nv * nv);
+    all.inspect->body_pose = take(&next, 7 * nb);
+    all.inspect->body_velocity = take(&next, 6 * nb);
+    all.inspect->body_bias = take(&next, 6 * nb);
+    args->inspect = all.inspect;
 
     SapReportArgs *r = &args->report;
     r->cost = take(&next, 1);
@@ -154,6 +157,7 @@ static DualOutput dual_output_into(KernelBatch *k) {
 static void output_free(Output *output) {
     free(output->memory);
     free(output->ints);
+    free(output->inspect);
 }
 
 typedef struct Job {
