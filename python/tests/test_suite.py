@@ -63,7 +63,7 @@ def test_the_suite_measures_the_files_that_are_there_and_names_the_others(tmp_pa
     assert "Panda: not measured: Error" in done.stdout and "no.obj" in done.stdout
     assert "G1 flat: not measured, because unitree_g1/shuffle_dance.npz is not in the folder." in done.stdout
     assert "ALOHA pot: not measured, because aloha/scene_pot.xml is not in the folder." in done.stdout
-    assert "f76464fa" in done.stdout and "2026-" in done.stdout  # of which commit and date the card's figures are
+    assert "f76464fa" in done.stdout  # of which commit the card's figures are
 
 
 def test_contacts_rows_and_iterations_of_the_suite_agree_with_mujoco(tmp_path):

@@ -226,6 +226,7 @@ STAGE_FN void report_link_forces(const Context *ctx, int l, mask constrained, ma
 STAGE_FN void report_sum_impulse(const Context *ctx) {
     if (ctx->args->problem.impulse != ctx->args->newton.layout.d)
         return;
+    TEAM_SYNC(); /* every thread has read the sums of the last evaluation */
     TEAM_FOR(i, ctx->args->plan.nv)
         SOLVE(impulse)[i] = HAS_DOF_TERMS ? SOLVE(dof_gamma)[i] : real_of(0);
     terms_add_impulse(ctx);
