@@ -12,13 +12,13 @@ set -u
 project=$1 work=$2
 golden=$project/tests/data/hash_world.txt
 jobs=$(nproc)
-host=(host/base/{eigen3,error,keyword,memory,stack}
+host=(host/base/{eigen3,error,keyword,memory,new_file,nearest,read_file,records,stack}
     host/options/capabilities
     host/model/{check,check_bodies,check_constraints,check_joints,check_shapes,check_tendons,constraint_types,fields,hull}
     host/model/{inertia,joint_types,label,mesh_hulls,model,parameters,shape_types,warnings}
     host/plan/{constants,constraints,directions,formulation,hulls,layout,nodes,pairs,parameters,pattern,plan}
     host/plan/{shapes,static_tree,step_args}
-    host/mujoco/{args,parameters,plan,weights}
+    host/mujoco/{args,parameters,plan,records,weights}
     host/cpu/{context,programs,work_ranges})
 flags=(-std=c17 -D_GNU_SOURCE= -ffp-contract=off -Wno-psabi -I"$project/include" -I"$project/src"
     -I"$project/tests/plain" -I"$project/tests")
