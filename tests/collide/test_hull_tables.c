@@ -125,7 +125,7 @@ static SapModel *two_hulls(double (*x)[3], int n, double (*y)[3], int m) {
     SapModel *bodies = parts_model(&parts);
     SapModelArrays a = *sap_model_arrays(bodies);
     a.shape_transform = a.shape_margin = a.shape_gap = NULL;
-    a.shape_material_mu = a.shape_material_ke = a.shape_material_tau = NULL;
+    a.shape_material_mu = a.shape_material_ke = a.shape_material_tau = a.shape_material_dissipation = NULL;
     a.shape_collision_group = a.shape_flags = NULL;
     a.shape_name = NULL;
     a.num_shapes = a.num_meshes = 2;

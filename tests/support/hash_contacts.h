@@ -62,7 +62,7 @@ static inline SapModel *hash_model_with_terms(SapModel *model, uint64_t seed) {
     a.shape_material_ke = stiffness;
     a.shape_material_tau = tau;
     a.shape_transform = NULL;
-    a.shape_margin = a.shape_gap = NULL;
+    a.shape_material_dissipation = a.shape_margin = a.shape_gap = NULL;
     a.shape_collision_group = a.shape_flags = a.shape_mesh = NULL;
     a.shape_name = NULL;
     SapModel *out;
