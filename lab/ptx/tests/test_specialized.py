@@ -7,14 +7,12 @@ import shutil
 import unittest
 
 import harness
-from test_backend import run
+from test_backend import count_calls, run
 
 SAPWOOD = os.environ.get("PTX_TEST_SAPWOOD", "")
 CACHE = harness.WORK / f"made-cache-{os.getpid()}"
 IMAGE = harness.WORK / f"made-{os.getpid()}.ptx"
-# Calls before those of the made kernels: the library's kernels are loaded, and four of them get their shared memory in
-# two calls each.
-LOADS, SHARED = 1, 8
+COMMAND = "run cube --device cuda --worlds 2 --steps 3 --json --set".split()
 
 
 @unittest.skipUnless(SAPWOOD, "needs the program")
@@ -39,21 +37,7 @@ class Made(unittest.TestCase):
             "PTX_NVRTC_IMAGE": str(IMAGE),
             **environment,
         }
-        status, out, messages = run(
-            "run",
-            "cube",
-            "--device",
-            "cuda",
-            "--worlds",
-            "2",
-            "--steps",
-            "3",
-            "--json",
-            "--set",
-            f"specialize={specialize}",
-            program=SAPWOOD,
-            **environment,
-        )
+        status, out, messages = run(*COMMAND, f"specialize={specialize}", program=SAPWOOD, **environment)
         self.assertEqual(status, 0, messages)
         report = json.loads(out)
         return report["state_hash"], report["gpu"]["kernels"]
@@ -64,11 +48,19 @@ class Made(unittest.TestCase):
         idle, text = self.step()
         self.assertEqual(text, "made for this batch by NVRTC")
         self.assertNotEqual(idle, plain)
+        # calls before those of the made kernels: the library's kernels are loaded and get their shared memory
+        calls, *_ = count_calls(*COMMAND, "specialize=off", program=SAPWOOD)
         for reason, environment in (
             ("there is no NVRTC", {"SAPWOOD_NVRTC": "/nowhere/libnvrtc.so"}),
             # a driver that is older than NVRTC; one whose shared memory is too small
-            ("CUDA_ERROR_UNSUPPORTED_PTX_VERSION (222)", {"PTX_FAIL": f"cuModuleLoadData:{LOADS + 1}:222"}),
-            ("shared memory: cuFuncSetAttribute failed", {"PTX_FAIL": f"cuFuncSetAttribute:{SHARED + 1}:1"}),
+            (
+                "CUDA_ERROR_UNSUPPORTED_PTX_VERSION (222)",
+                {"PTX_FAIL": f"cuModuleLoadData:{calls['cuModuleLoadData'] + 1}:222"},
+            ),
+            (
+                "shared memory: cuFuncSetAttribute failed",
+                {"PTX_FAIL": f"cuFuncSetAttribute:{calls['cuFuncSetAttribute'] + 1}:1"},
+            ),
         ):
             state, text = self.step(**environment)
             self.assertEqual((state, text.split(":")[0]), (plain, "compiled with the library"), text)
