@@ -7,8 +7,6 @@
 
 #include "host/cli/machine.h"
 
-extern char **environ;
-
 json_t *cli_version_json(void) {
     return json_pack("{ss ss ss ss}", "name", "sapwood", "version", sap_version(), "commit", cli_commit(), "compiler",
                      cli_compiler());
